@@ -20,6 +20,10 @@ MENUS = (SESSION, GO, MAP, COMPACTION, AUDIT, AGENT, VIEW, TOOLS, HELP)
 """The menus in their order. What stands behind ``BELOW`` is a menu of that menu."""
 BELOW = " > "
 
+NO_DATABASE, NO_SESSION = "The database is not open.", "Open a session first."
+NO_LEAF = "Open a session with entries first."
+"""Why actions can do nothing."""
+
 
 class ActionSpec(Struct, frozen=True):
     """What an action is called and how it is reached."""
@@ -45,7 +49,11 @@ class Bound(Struct):
     action: QAction
     run: Callable[[], object]
     can_run: bool = True
+    why_not: str = ""
+    """Why it can do nothing now."""
     is_shown: bool = True
+    exists: bool = True
+    """Whether what it is for is in the window."""
 
 
 class ActionRegistry(QObject):
@@ -89,21 +97,33 @@ class ActionRegistry(QObject):
         """Every action, in the order of registration."""
         return list(self._bound.values())
 
-    def enable(self, ids: Iterable[str], on: bool) -> None:
-        """Say of actions whether they can do anything now. Cheap for those that stay as they are:
-        this is asked of all of them at every step in a session."""
+    def enable(self, ids: Iterable[str], on: bool, why_not: str) -> None:
+        """Say of actions whether they can do anything now, and ``why_not`` in their tips where they
+        cannot. Cheap for those that stay as they are: this is asked of all of them at every step
+        in a session."""
         for action_id in ids:
             bound = self._bound[action_id]
             if bound.can_run != on:
                 bound.can_run = on
                 bound.action.setEnabled(on)
+            reason = "" if on else why_not
+            if bound.why_not != reason:
+                bound.why_not = reason
+                bound.action.setToolTip(reason or bound.spec.tip)
+                bound.action.setStatusTip(reason or bound.spec.tip)
+
+    def set_existing(self, ids: Iterable[str], on: bool) -> None:
+        """Say of actions whether the window has what they are for; without it they are in no menu
+        and in no list. ``show`` makes it seen."""
+        for action_id in ids:
+            self._bound[action_id].exists = on
 
     def show(self, only_enabled: bool) -> None:
         """Every action stands in its menu, or only what can do something now; a menu that would
         be empty is left out."""
         shown: set[str] = set()
         for bound in self._bound.values():
-            visible = bound.can_run or not only_enabled
+            visible = bound.exists and (bound.can_run or not only_enabled)
             if visible != bound.is_shown:
                 bound.is_shown = visible
                 bound.action.setVisible(visible)

@@ -10,6 +10,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
@@ -187,6 +188,11 @@ class AppState(QObject):
     def read_profiles(self) -> None:
         """Take up the user's profiles, as their files are now."""
         self.profiles = ProfileFiles().shelf().profiles()
+
+    @property
+    def unchanged_profile(self) -> Profile:
+        """The profile as it is without the rules that the session shown changed."""
+        return self._profile_of(replace(self.chosen, rules={}))
 
     def set_profile(self, name: str) -> None:
         """Follow the rules of another system, with its own sizes."""

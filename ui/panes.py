@@ -25,7 +25,7 @@ from ui.inspector.context import ContextPane
 from ui.inspector.entry import EntryPane
 from ui.lessons.pane import LessonsPane
 from ui.library.pane import LibraryPane
-from ui.main_window import PANES, TABS, MainWindow
+from ui.main_window import LESSONS, PANES, TABS, MainWindow
 from ui.map.pane import MapPane
 from ui.shell.header import Header
 from ui.shell.skeleton_screen import AGENT, INSPECTOR, LIBRARY
@@ -207,7 +207,10 @@ def _lay_out(window: MainWindow) -> None:
 
 
 def show_sessions(window: MainWindow) -> None:
-    """Put the keyboard on the list of sessions, and the list into sight."""
+    """Put the keyboard on the list of sessions, and the list into sight, also where the lessons
+    have its place."""
+    if window.side.current() == LESSONS:
+        window.lessons.close_asked.emit()
     window.room.show_library()
     window.panes.show("sessions")
     window.library.list.setFocus()

@@ -93,6 +93,9 @@ RULE_OF_THUMB = (
 )
 
 
+NOTHING_FOUND = "The summary itself lacks no instruction or open point, and states nothing wrongly"
+
+
 def headline(fidelity: Fidelity) -> str:
     """What was found of a summary, in a sentence."""
     if not fidelity.is_readable:
@@ -109,7 +112,7 @@ def headline(fidelity: Fidelity) -> str:
         parts.append(f"{state} open {'point is' if state == 1 else 'points are'} not named")
     if wrong := len(fidelity.of(Group.WRONG)):
         parts.append(f"{count_text(wrong, 'statement')} {'is' if wrong == 1 else 'are'} wrong")
-    return "; ".join(parts) or "Nothing missing or wrong was found"
+    return "; ".join(parts) or NOTHING_FOUND
 
 
 def standing_words(fidelity: Fidelity) -> str:

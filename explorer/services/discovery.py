@@ -17,7 +17,11 @@ from msgspec import Struct, field
 from explorer.formats import FoundSession, adapter_of, discover
 from explorer.formats.registry import ADAPTERS, HEAD_BYTES
 from explorer.services.library import project_name
+from explorer.session.describe import describe
+from explorer.session.kinds import Flag, Kind
 from explorer.session.records import FormatName
+from explorer.session.secrets import mask
+from explorer.session.text import legible, says_topic, title_line
 from explorer.store import Store
 from explorer.store.rows import SourceFile
 
@@ -28,6 +32,8 @@ FIND, PLACES, AGENTS = "sessions.find", "sessions.places", "sessions.agents"
 
 SUFFIXES = (".jsonl", ".json", ".db", ".md", ".zst")
 """Of session files."""
+_TITLE_BYTES = 64 << 10
+"""How much of a file is read for the first message in it."""
 _MOST_FILES = 50_000
 """Files that are looked at in one place."""
 _SAME_MS = 0.01
@@ -66,6 +72,9 @@ class ListedSession(NamedTuple):
     state: State
     size: int
     """Bytes; of a file that holds several sessions, its part."""
+    title: str = ""
+    """As the library has it, or would; empty where neither its agent's name for it nor its first
+    message stands at the beginning of its file."""
 
     @property
     def agent(self) -> str:
@@ -76,11 +85,6 @@ class ListedSession(NamedTuple):
     def project(self) -> str:
         """The last part of its working folder; empty where none is recorded."""
         return project_name(self.found.cwd)
-
-    @property
-    def title(self) -> str:
-        """What its agent called it; empty where nothing is recorded."""
-        return self.found.header.title if self.found.header is not None else ""
 
 
 class SearchFailure(NamedTuple):
@@ -154,10 +158,35 @@ def listing(
     known: dict[str, list[SourceFile]] = defaultdict(list)
     for source in store.source_files():
         known[source.path].append(source)
-    listed = (
-        ListedSession(one, _state(one, known), one.size // in_file[one.path]) for one in sessions
-    )
+    titles = {row.key: row.title for row in store.sessions(all_places=True)}
+    listed: list[ListedSession] = []
+    for one in sessions:
+        state, key = _state(one, known)
+        title = titles.get(key, "") or _title(one)
+        listed.append(ListedSession(one, state, one.size // in_file[one.path], title))
     return Scan(tuple(listed), tuple(failures))
+
+
+def _title(found: FoundSession) -> str:
+    """What a session will be called once it is imported; see ``ListedSession.title``."""
+    title = found.header.title if found.header is not None else ""
+    return mask(legible(title or title_line(_first_said(found))))
+
+
+def _first_said(found: FoundSession) -> str:
+    """The first line that a person typed, where an entry is a line and its file begins so."""
+    adapter = adapter_of(found.format)
+    try:
+        with found.path.open("rb") as file:
+            lines = file.read(_TITLE_BYTES).split(b"\n")
+    except OSError:
+        return ""  # it was there when it was found
+    for line in lines[:-1]:
+        facts = describe(adapter.read(line))
+        is_typed = facts.kind == Kind.USER and not facts.flags & Flag.SYNTHETIC
+        if is_typed and says_topic(facts.preview):
+            return facts.preview
+    return ""
 
 
 def _search(places: Places, failures: list[SearchFailure]) -> Iterator[FoundSession]:
@@ -214,18 +243,19 @@ def _reason(error: Exception) -> str:
     return text or type(error).__name__
 
 
-def _state(found: FoundSession, known: Mapping[str, Sequence[SourceFile]]) -> State:
-    """A session may be read from several files, of which its agent's search names one; the stored
-    size and time are those of all together. So a file that is neither younger nor larger than that
-    counts as unchanged."""
+def _state(found: FoundSession, known: Mapping[str, Sequence[SourceFile]]) -> tuple[State, int]:
+    """With the key of the stored session, -1 for none. A session may be read from several files,
+    of which its agent's search names one; the stored size and time are those of all together. So a
+    file that is neither younger nor larger than that counts as unchanged."""
     sources = known.get(str(found.path.absolute()), ())
     name = found.session_id or (found.header.session_id if found.header is not None else "")
     stored = next((one for one in sources if one.session_id == name), None)
     if stored is None:
         if found.session_id or not sources:
-            return "new"
+            return "new", -1
         stored = sources[0]
     if found.modified_ms > stored.modified_ms + _SAME_MS:
-        return "changed"
+        return "changed", stored.key
     # The size of a file with several sessions says nothing of one of them.
-    return "changed" if found.size > stored.size and not found.session_id else "stored"
+    has_grown = found.size > stored.size and not found.session_id
+    return "changed" if has_grown else "stored", stored.key

@@ -77,6 +77,7 @@ def legible(text: str) -> str:
     return _UNSEEN.sub("\ufffd", well_formed(text))
 
 
+_COMMAND = late_pattern(r"^/[\w:.-]+\s*$")
 _CHECKBOX = late_pattern(r"^\[[ xX~-]?\]\s*")
 _NOTHING = late_pattern(r"[-*(\[\s]*(none|n/?a|nothing|no blockers?)[\s)\].]*", re.IGNORECASE)
 
@@ -136,6 +137,12 @@ def prompt_line(text: str) -> str:
         return line
     rest = text.lstrip().partition("\n")[2]
     return f"{line} {plain_line(first_line(rest))}".rstrip()[:PREVIEW_UNITS]
+
+
+def says_topic(line: str) -> bool:
+    """Whether a session can be named by a message that begins so: by one that is empty, or a
+    command to the agent alone, such as ``/model``, it cannot."""
+    return bool(_COMMAND.sub("", line))
 
 
 def title_line(line: str) -> str:

@@ -17,8 +17,8 @@ from explorer.session.edit_entries import PruneFacts, ShapeFacts
 from explorer.session.file_tools import FileOp
 from explorer.session.json_values import read_json
 from explorer.session.kinds import Flag, Kind
-from explorer.session.late_pattern import late_pattern
 from explorer.session.records import EntryBatch, EntryRecord, Ops
+from explorer.session.text import says_topic
 from explorer.store.schema import INDEX_BITS
 
 Row = tuple[Any, ...]
@@ -195,9 +195,6 @@ _NOTHING = (0, (), None, None, "", None, None, 0, None, None)
 that has none."""
 
 
-_COMMAND = late_pattern(r"^/[\w:.-]+\s*$")
-
-
 class Batch:
     """The columns of some records. Numbers fit and texts can be stored, whatever came in."""
 
@@ -304,9 +301,7 @@ class Batch:
         """The first line of the first message that a person typed, or empty; a command to the
         agent alone, such as ``/model``, says nothing of the session."""
         at = self.kinds.find(Kind.USER)
-        while at >= 0 and (
-            self.flags[at] & Flag.SYNTHETIC or not _COMMAND.sub("", self.previews[at])
-        ):
+        while at >= 0 and (self.flags[at] & Flag.SYNTHETIC or not says_topic(self.previews[at])):
             at = self.kinds.find(Kind.USER, at + 1)
         return self.previews[at] if at >= 0 else ""
 

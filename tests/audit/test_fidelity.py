@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity, Finding, Group
-from explorer.audit.words import headline, not_carried_words
+from explorer.audit.words import NOTHING_FOUND, headline, not_carried_words
 from explorer.compaction.validation import SECTION_SETS
 from explorer.facts import FactKind, scan
 from explorer.session.entries import Entry, all_texts
@@ -347,4 +347,4 @@ def test_tokens_and_ratio() -> None:
 def test_an_empty_range_is_judged_too() -> None:
     found = judge("", [])
     assert found.instructions == 0
-    assert not found.findings and headline(found) == "Nothing missing or wrong was found"
+    assert not found.findings and headline(found) == NOTHING_FOUND

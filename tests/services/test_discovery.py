@@ -17,7 +17,7 @@ from explorer.services.found_import import FoundImport, ImportState
 from explorer.workbench import Workbench
 from tests import homes
 from tests.formats import opencode_store as opencode
-from tests.formats.files import user
+from tests.formats.files import header, user
 
 
 def look(bench: Workbench, home: Path, *added: Path, **environment: str) -> Scan:
@@ -84,6 +84,24 @@ def test_sessions_keep_their_agents_titles_and_ids(bench: Workbench, tmp_path: P
     import_all(bench, look(bench, tmp_path))
     assert sorted(row.title for row in bench.sessions()) == ["About ses-a", "About ses-b"]
     assert sorted(row.session_id for row in bench.sessions()) == ["ses-a", "ses-b"]
+
+
+def test_found_sessions_are_called_as_in_the_library(bench: Workbench, tmp_path: Path) -> None:
+    """Before they are imported by their first message, in which a secret is masked."""
+    key = "ghp_" + "x1Y2z3W4v5U6" * 3
+    folder = tmp_path / "places"
+    first = [user("a", None, "/model"), user("b", "a", f"Use {key} for staging")]
+    homes.write_lines(folder / "said.jsonl", [header(id="said"), *first])
+    homes.write_lines(folder / "silent.jsonl", [header(id="silent"), first[0]])
+    home = homes.usual_home(tmp_path / "home")
+    named = {one.found.path.stem: one.title for one in look(bench, home, folder).sessions}
+    assert named["said"].startswith("Use ") and named["said"].endswith("for staging")
+    assert key not in named["said"] and not named["silent"]
+    import_all(bench, look(bench, home, folder))
+    rows = {row.key: row for row in bench.sessions()}
+    assert {row.title for row in rows.values() if "said" in row.path} == {named["said"]}
+    found = look(bench, home, folder).sessions
+    assert sorted(one.title for one in found) == sorted(row.title for row in rows.values())
 
 
 def test_one_agents_failing_search_loses_no_other(

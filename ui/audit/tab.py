@@ -121,12 +121,15 @@ class AuditHead(QWidget):
         self._lay_out()
         for before, after in pairwise((self.moment, self.fold, self.report, self.rules)):
             QWidget.setTabOrder(before, after)
-        on_theme_changed(self._make_room)
+        on_theme_changed(self._restyle)
+        self._restyle()
         self._show()
 
     def _lay_out(self) -> None:
         self._lines = lines = QVBoxLayout(self)
         lines.setSpacing(S8)
+        # First, so that no words of other lengths move it.
+        lines.addWidget(self.bar)
         self._first = self._line("M&oment", self.moment)
         self._buttons = QWidget(self)
         self._buttons.setLayout(row(self.fold, self.report, 1))
@@ -136,7 +139,7 @@ class AuditHead(QWidget):
         rest.addLayout(self._line("Ru&les of", self.rules))
         rest.addLayout(row(self.figure, self.badge, wide=self.figure))
         lines.addLayout(self._first)
-        for part in (self._details, self.headline, self.bar):
+        for part in (self._details, self.headline):
             lines.addWidget(part)
 
     def _line(self, words: str, box: ChoiceBox) -> QHBoxLayout:
@@ -152,6 +155,11 @@ class AuditHead(QWidget):
         super().resizeEvent(event)
         self._make_room()
 
+    def _restyle(self) -> None:
+        # Of two lines whichever moment is chosen, so that the rows below keep their place.
+        self.figure.setMinimumHeight(2 * self.figure.fontMetrics().lineSpacing())
+        self._make_room()
+
     def _make_room(self) -> None:
         """The moment must be read: in a narrow tab the buttons stand below it."""
         has_both = self._is_low and self.fold.isChecked()
@@ -160,7 +168,7 @@ class AuditHead(QWidget):
             self._is_narrow = is_narrow
             if is_narrow:
                 self._first.removeWidget(self._buttons)
-                self._lines.insertWidget(1, self._buttons)
+                self._lines.insertWidget(self._lines.indexOf(self._first) + 1, self._buttons)
             else:
                 self._lines.removeWidget(self._buttons)
                 self._first.addWidget(self._buttons)

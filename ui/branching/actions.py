@@ -6,7 +6,16 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
-from ui.actions import AGENT, GO, SESSION, ActionRegistry, ActionSpec, MenuEntry
+from ui.actions import (
+    AGENT,
+    GO,
+    NO_LEAF,
+    NO_SESSION,
+    SESSION,
+    ActionRegistry,
+    ActionSpec,
+    MenuEntry,
+)
 from ui.session import WindowSession
 
 
@@ -86,10 +95,12 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """Disable what cannot be done now."""
     document, selected = session.state.document, session.window.map.selected
-    registry.enable(("edit_again",), session.navigation.message_of(selected) >= 0)
+    is_message = session.navigation.message_of(selected) >= 0
+    registry.enable(("edit_again",), is_message, "Select an entry of a turn on the map first.")
     has_leaf = document is not None and document.leaf >= 0
-    registry.enable(("fork",), has_leaf)
-    registry.enable(("side_by_side",), document is not None)
-    registry.enable(("compare_branches",), has_leaf)
-    registry.enable(("parent_session",), session.related.has_parent)
-    registry.enable(("child_session",), bool(session.related.related.children))
+    registry.enable(("fork", "compare_branches"), has_leaf, NO_LEAF)
+    registry.enable(("side_by_side",), document is not None, NO_SESSION)
+    no_parent = "No session is known from which this one came."
+    registry.enable(("parent_session",), session.related.has_parent, no_parent)
+    has_child = bool(session.related.related.children)
+    registry.enable(("child_session",), has_child, "No session is known that came from this one.")

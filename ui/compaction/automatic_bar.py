@@ -30,7 +30,7 @@ class QuestionWords(NamedTuple):
     until: str
 
 
-_REVIEW = "Compact with &changes…"
+_REVIEW = "Compact with changes…"
 _REVIEW_TIP = (
     "Change cut, rules or instructions, summarize, read and edit the summary; Commit lets the turn"
     " go on"

@@ -16,9 +16,10 @@ from explorer.services.draft_records import Draft
 from explorer.services.edits import NothingToUndo
 from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.store.rows import StoreError
+from ui.actions import NO_SESSION
 from ui.app_state import SUMMARY_MODEL, AppState
 from ui.compaction.automatic import AutomaticController
-from ui.compaction.words import is_possible
+from ui.compaction.words import is_possible, plain_reason
 
 MOST_WAITING = 5
 """Drafts of earlier that are shown again at most."""
@@ -58,7 +59,7 @@ class CompactionController(QObject):
         window.inspector.currentChanged.connect(lambda _tab: self._tab_shown())
         state.document_changed.connect(self._leave)
         state.fillers.append(self._document_changed)
-        state.settings_changed.connect(lambda: panel.set_rules(state.profile, state.settings))
+        state.settings_changed.connect(self._follow_rules)
         state.models_changed.connect(self.show_models)
         state.opened.connect(self._ready)
 
@@ -72,10 +73,21 @@ class CompactionController(QObject):
         shown = self._panel.partition
         return shown is not None and is_possible(shown) and not self.running
 
+    @property
+    def why_not(self) -> str:
+        """Why there is nothing to summarize now, in a sentence."""
+        if self.running:
+            return "A summary is being written."
+        shown = self._panel.partition
+        return plain_reason(shown, False) if shown is not None else NO_SESSION
+
     def _ready(self) -> None:
-        panel, state = self._panel, self._state
-        panel.set_rules(state.profile, state.settings)
+        self._follow_rules()
         self.show_models()
+
+    def _follow_rules(self) -> None:
+        state = self._state
+        self._panel.set_rules(state.profile, state.settings, state.unchanged_profile)
 
     def show_models(self) -> None:
         """Offer the models, with the one that is to be asked."""

@@ -23,12 +23,13 @@ from ui.widgets.figures import count, full
 class EditOffer(NamedTuple):
     """What can be done with an entry."""
 
-    possible: bool = False
+    why_not: str = ""
+    """Why nothing can; empty where it can be pinned, omitted and be where a compaction ends."""
     pinned: bool = False
     omitted: bool = False
 
 
-NOTHING = EditOffer()
+NOTHING = EditOffer("Select an entry on the map first.")
 
 
 def nothing_more() -> None:
@@ -120,15 +121,17 @@ class EntryEditsController(QObject):
         if document is None or not 0 <= entry < len(document.tree):
             return NOTHING
         path = document.tree.path(document.leaf)
+        if entry not in path:
+            return EditOffer(f"#{entry} is not on the active path.")
         if not can_be_sent(document.tree, path, entry):
-            return NOTHING
+            return EditOffer(f"#{entry} is never sent to a model.")
         shape = document.edits.shape()
-        return EditOffer(True, entry in shape.pinned, entry in shape.omitted)
+        return EditOffer("", entry in shape.pinned, entry in shape.omitted)
 
     def fill_menu(self, menu: QMenu, entry: int) -> None:
         """Offer it in the menu of an entry."""
         offer = self.offers(entry)
-        if not offer.possible:
+        if offer.why_not:
             return
         menu.addSeparator()
         deeds: list[tuple[str, Callable[[int], None]]] = [
@@ -141,15 +144,15 @@ class EntryEditsController(QObject):
             menu.addAction(text).triggered.connect(lambda _on=False, do=deed: do(entry))
 
     def _key(self, how: str, entry: int) -> None:
-        if not self.offers(entry).possible:
-            self._state.say(f"#{entry} is not on the active path, or is never sent to a model.")
+        if why_not := self.offers(entry).why_not:
+            self._state.say(why_not)
         elif how == "pin":
             self.toggle_pin(entry)
         else:
             self.toggle_omission(entry)
 
     def _ledger_menu(self, entry: int, at: QPoint) -> None:
-        if self.offers(entry).possible:
+        if not self.offers(entry).why_not:
             menu = QMenu(self._panel)
             menu.aboutToHide.connect(menu.deleteLater)
             self.fill_menu(menu, entry)

@@ -124,6 +124,8 @@ class CompactionPanel(QWidget):
         self._at: int | None = None
         self._cut = ManualCut()
         self._profile: Profile = PROFILES["explorer"]
+        self._unchanged = self._profile
+        """The profile in force without the rules that the session changed."""
         self._settings = Settings.of(self._profile)
         self._shown: Partition | None = None
         self._drafted: Partition | None = None
@@ -250,11 +252,15 @@ class CompactionPanel(QWidget):
             self._cut.forget()
             self.refresh()
 
-    def set_rules(self, profile: Profile, settings: Settings) -> None:
-        """Follow a profile and sizes that were chosen in another view."""
-        if (profile, settings) == (self._profile, self._settings):
+    def set_rules(
+        self, profile: Profile, settings: Settings, unchanged: Profile | None = None
+    ) -> None:
+        """Follow a profile and sizes that were chosen in another view. ``unchanged``: the profile
+        without the rules that the session changed, where it is another."""
+        now = (profile, settings, unchanged or profile)
+        if now == (self._profile, self._settings, self._unchanged):
             return
-        self._profile, self._settings = profile, settings
+        self._profile, self._settings, self._unchanged = now
         self._show_settings()
         self._show_rules()
         self.refresh()
@@ -266,12 +272,10 @@ class CompactionPanel(QWidget):
 
     def _show_rules(self) -> None:
         if self._rules is not None:
-            unchanged = self._profiles.get(self._profile.name)
-            self._rules.show_profile(self._profile, unchanged, PROFILES["explorer"])
+            self._rules.show_profile(self._profile, self._unchanged, PROFILES["explorer"])
 
     def _show_settings(self) -> None:
-        unchanged = self._profiles.get(self._profile.name)
-        changed = unchanged is not None and self._profile != unchanged
+        changed = self._profile != self._unchanged
         self.setup.show_settings(self._profile, self._settings, changed)
 
     def set_profiles(self, profiles: Mapping[str, Profile]) -> None:
@@ -339,7 +343,7 @@ class CompactionPanel(QWidget):
         self.settings_changed.emit(settings)
 
     def _profile_named(self, name: str) -> None:
-        self._profile = self._profiles[name]
+        self._profile = self._unchanged = self._profiles[name]
         self._settings = Settings.of(self._profile)
         self._cut.forget()
         self._show_settings()

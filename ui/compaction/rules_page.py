@@ -26,7 +26,7 @@ class RulesPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._profile = PROFILES["explorer"]
-        self._stored: Profile | None = None
+        self._unchanged = self._profile
         self._corrected = PROFILES["explorer"]
         area = scroll_area(self, takes_focus=True)
         body = QWidget(area)
@@ -63,20 +63,19 @@ class RulesPage(QWidget):
         outer = column_in(self)
         outer.addWidget(area)
 
-    def show_profile(self, profile: Profile, stored: Profile | None, corrected: Profile) -> None:
-        """Show the rules in force. ``stored``: as the profile of that name has them; beside each
-        rule stands what ``corrected`` does instead, for the profile itself nothing."""
-        self._profile, self._stored, self._corrected = profile, stored, corrected
-        changed = stored is not None and profile != stored
+    def show_profile(self, profile: Profile, unchanged: Profile, corrected: Profile) -> None:
+        """Show the rules in force. ``unchanged``: as they are without what the session changed;
+        beside each rule stands what ``corrected`` does instead, for the profile itself nothing."""
+        self._profile, self._unchanged, self._corrected = profile, unchanged, corrected
+        changed = profile != unchanged
         self.title.setText(profile.title + (" (changed)" if changed else ""))
         self.reset.setVisible(changed)
         self.rules.show_profile(profile, corrected, read_only=False)
 
     def _changed(self, profile: Profile) -> None:
-        self.show_profile(profile, self._stored, self._corrected)
+        self.show_profile(profile, self._unchanged, self._corrected)
         self.profile_changed.emit(profile)
 
     def _restore(self) -> None:
-        if self._stored is not None:
-            self.show_profile(self._stored, self._stored, self._corrected)
-            self.profile_changed.emit(self._stored)
+        self.show_profile(self._unchanged, self._unchanged, self._corrected)
+        self.profile_changed.emit(self._unchanged)

@@ -61,12 +61,12 @@ class PartScroller(QObject):
         self._part = None
 
 
-LEDGER = 112
-"""Height of the ledger at least, at a text scale of 100 %: its heading and three rows."""
+LEAST_ROWS = ((600, 5), (440, 3), (0, 2))
+"""Whole rows of the ledger at least, by the height of the page at a text scale of 100 %."""
 QWIDGETSIZE_MAX = 16_777_215
-HIGH, TALL = 540, 400
-"""Heights at a text scale of 100 % from which the ledger, and the foot, stay visible while the
-rest scrolls."""
+HIGH, WORDY = 360, 440
+"""Heights at a text scale of 100 % from which the ledger and the foot stay visible while the rest
+scrolls, and from which the chosen row's reason stands below the rows then: its tip has it too."""
 
 
 class SetupPage(QWidget):
@@ -152,6 +152,8 @@ class SetupPage(QWidget):
         self.ledger = PartitionModel(self)
         name = "Ledger: every entry of the path and what becomes of it"
         self.table = EntryTableView(self.ledger, name, self)
+        # Whole rows first: at the top never a part of one.
+        self.table.setVerticalScrollMode(EntryTableView.ScrollMode.ScrollPerItem)
         self.table.entry_chosen.connect(self.entry_requested)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._ask_menu)
@@ -191,13 +193,13 @@ class SetupPage(QWidget):
         self._outer.setSpacing(0)
         # The area comes first, as far as it can use the room.
         self._outer.addWidget(self.area, 100)
-        self._in_sight: tuple[bool, bool] | None = None
+        self._in_sight: bool | None = None
         self._body.installEventFilter(self)
 
     def _fit_area(self) -> None:
         """The controls take what they need, and the ledger the rest."""
         most = QWIDGETSIZE_MAX
-        if self._in_sight is not None and self._in_sight[0]:
+        if self._in_sight:
             width = self.area.viewport().width()
             high = self._column.totalHeightForWidth(width)
             most = (high if high > 0 else self._column.totalSizeHint().height()) + 2
@@ -211,22 +213,23 @@ class SetupPage(QWidget):
         return super().eventFilter(watched, event)
 
     def _place_foot(self) -> None:
-        """The lower the page, the more of it scrolls, or nothing else would be seen: in a high one
-        the controls alone, then the ledger too, then all of it."""
+        """Only the controls scroll; in a page that is too low for that all of it does."""
         height = self.height()
-        in_sight = height >= scaled(HIGH), height >= scaled(TALL)
+        self.table.hold_rows(next(rows for least, rows in LEAST_ROWS if height >= scaled(least)))
+        in_sight = height >= scaled(HIGH)
+        self.entry_why.setVisible(not in_sight or height >= scaled(WORDY))
         if in_sight == self._in_sight:
             return
         self._in_sight = in_sight
         # In sight it takes what is left; where it scrolls it counts with its own height.
         expanding, ignored = QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
-        self.table.setSizePolicy(expanding, ignored if in_sight[0] else expanding)
-        ledger = (self._ledger_line, self.table, self.entry_why)
-        foot = (self._foot_line, self.request_part, self.outcome_part)
-        for parts, stays in zip((ledger, foot), in_sight, strict=True):
-            place = self._outer if stays else self._column
-            for part in parts:
-                place.addWidget(part, int(part is self.table))
+        self.table.setSizePolicy(expanding, ignored if in_sight else expanding)
+        place = self._outer if in_sight else self._column
+        for part in (
+            self._ledger_line, self.table, self.entry_why,
+            self._foot_line, self.request_part, self.outcome_part,
+        ):  # fmt: skip
+            place.addWidget(part, int(part is self.table))
         self._fit_area()
 
     def minimumSizeHint(self) -> QSize:
@@ -241,7 +244,6 @@ class SetupPage(QWidget):
         self._place_foot()
 
     def _restyle(self) -> None:
-        self.table.setMinimumHeight(scaled(LEDGER))
         self._place_foot()
 
     def showEvent(self, event: QShowEvent, /) -> None:

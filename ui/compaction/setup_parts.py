@@ -66,12 +66,17 @@ ALWAYS = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT)
 
 def shares_of(shown: Partition) -> list[Share]:
     """What the path's entries are divided into, with the tokens of each part. What a slider changes
-    is always among them, so that the legend keeps its height while one is moved."""
-    return [
-        Share(str(int(verdict)), title, shown.tokens[verdict], int(verdict))
+    is always among them, so that the legend keeps its height while one is moved. What takes no
+    room in the context is not in the bar, stands last and says so."""
+    found = [
+        Share(
+            str(int(verdict)), title, shown.tokens[verdict], int(verdict),
+            note="not in the bar" if verdict in OUTSIDE else "",
+        )
         for verdict, title in SHARES
         if shown.tokens[verdict] or verdict in ALWAYS
-    ]
+    ]  # fmt: skip
+    return sorted(found, key=lambda share: share.verdict in OUTSIDE)
 
 
 class BudgetPart(QWidget):
@@ -200,10 +205,9 @@ class RulesPart(QWidget):
         explain(self.reserve, "reserve")
         explain(self.window_size, "context window")
         explain(self._label, "profile")
-        self.learn = LinkButton("Why here?", self)
-        self.learn.setToolTip("A lesson on where the cut falls, at the step about this one")
+        self.learn = LinkButton("Why here? ▸", self)
+        self.learn.setToolTip("Opens the lesson on the cut, at this one; Esc leads back here")
         self.learn.clicked.connect(self.lesson_asked)
-        bind_font(self.learn, small_font)
         self.why = ClickLabel(self)
         self.why.link.connect(self._follow)
         self.agent = ""
@@ -215,7 +219,7 @@ class RulesPart(QWidget):
     def _lay_out(self) -> None:
         column = column_in(self, S4, (S16, S12, S16, S12))
         line = row(self._label, self.profile, wide=self.profile)
-        links = wrapping_row(self.rules, self.compare, self.prompts, across=S12, down=0)
+        links = wrapping_row(self.rules, self.compare, self.prompts, self.learn, across=S12, down=0)
         column.addLayout(line)
         column.addLayout(links)
         for slider in self._sliders():
@@ -223,7 +227,6 @@ class RulesPart(QWidget):
             column.addWidget(slider)
         column.addSpacing(S4)
         column.addWidget(self.why)
-        column.addWidget(self.learn)
 
     def _sliders(self) -> tuple[NumberSlider, ...]:
         return (self.keep, self.rounds, self.reserve, self.window_size)
@@ -306,7 +309,7 @@ class RulesPart(QWidget):
             self.automatic_cut_asked.emit()
 
 
-FEWEST, MOST = 2, 6
+FEWEST, MOST = 1, 6
 """Lines that it shows at least, and at most before it scrolls."""
 _FRAME = 26
 """Pixels around the lines: the frame, its padding and the document's margin."""
@@ -318,7 +321,7 @@ class InstructionsBox(QPlainTextEdit):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setTabChangesFocus(True)
-        self.setPlaceholderText("What the summary must not lose, in your words")
+        self.setPlaceholderText("What the summary must not lose")
         self.setAccessibleName("Instructions added to the prompt")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())
@@ -398,13 +401,13 @@ class OutcomePart(QWidget):
         possible = is_possible(shown)
         enable_unless(self.summarize, missing if possible else "There is nothing to compact.")
         before, after = shown.whole_before, shown.whole_after
-        self.figures.setToolTip(beyond_words(shown))
+        self.figures.setToolTip(f"The summary's size is a guess. {beyond_words(shown)}")
         if not is_possible(shown):
             self.caption.setText("There is nothing to compact")
             self.figures.setText(short(before))
             self.figures.setAccessibleName(f"The context takes {full(before)} tokens")
             return
-        self.caption.setText("If you compact now (the summary's size is a guess)")
+        self.caption.setText("If you compact now, about")
         small = small_font().pointSizeF()
         self.figures.setText(
             f"{short(before)} → <b>{short(after)}</b> "

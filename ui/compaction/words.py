@@ -60,21 +60,20 @@ def provider_words(shown: Partition) -> str:
     if not shown.preparation.tokens_source.startswith("provider") or reported == counted:
         return ""
     if reported > counted:
-        why = f"{short(reported - counted)} more, for the system prompt, the tools and its own way"
-        return f"The provider counts {short(reported)} for the whole context: {why} of counting."
-    return (
-        f"The provider counts {short(reported)} for the same context, "
-        f"{short(counted - reported)} less: its tokenizer is another one."
-    )
+        return f"The provider counts {short(reported)}, {short(reported - counted)} more."
+    return f"The provider counts {short(reported)}, {short(counted - reported)} less."
 
 
 def beyond_words(shown: Partition) -> str:
     """Where the figures of an outcome come from, and what they leave out."""
     words = f"Tokens of the entries in the context, counted by the {shown.counted_by}."
     if shown.preparation.tokens_source.startswith("provider"):
+        is_more = shown.tokens_before > shown.context_estimate
+        how = "with the system prompt and the tools" if is_more else "by another tokenizer"
         words += (
-            f" The provider counted {full(shown.tokens_before)} for the whole context, and by that "
-            "figure it is judged when a compaction is due. What was there from the start, such as "
+            f" The provider counted {full(shown.tokens_before)} for the whole context, {how}; by "
+            "that figure it is judged when a compaction is due. What was there from the start, "
+            "such as "
             "the system prompt, stays; what one frees "
         )
         ratio = shown.preparation.size.ratio

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.actions import HELP, ActionRegistry, ActionSpec, MenuEntry
+from ui.actions import HELP, NO_DATABASE, ActionRegistry, ActionSpec, MenuEntry
 from ui.session import WindowSession
 
 
@@ -10,8 +10,8 @@ def lesson_actions(session: WindowSession) -> list[MenuEntry]:
     """For the menu Help and the palette."""
     return [
         (ActionSpec("lessons.open", "&Learn",
-                    "Lessons on how compaction works, on the session that is open", HELP,
-                    ("F4",)), session.lessons.open),
+                    "Show or leave the lessons on how compaction works", HELP,
+                    ("F4",)), session.lessons.toggle),
         (ActionSpec("lessons.file", "Open a l&esson…",
                     "Open a lesson file, with the session in it", HELP),
          session.lesson_files.choose),
@@ -20,4 +20,4 @@ def lesson_actions(session: WindowSession) -> list[MenuEntry]:
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """Disable what cannot be done now."""
-    registry.enable(("lessons.open", "lessons.file"), session.state.bench is not None)
+    registry.enable(("lessons.open", "lessons.file"), session.state.bench is not None, NO_DATABASE)

@@ -49,13 +49,16 @@ class LessonsController(QObject):
         self._before: WindowPlace | None = None
         self._opens = False
         """Whether another session is shown for a lesson, or the one before it again."""
+        self._was_asked = False
+        """Whether the panel came for one question alone, and goes with its lesson."""
         self._last = ""
         """The id of the lesson that ran last."""
         pane.begin_asked.connect(self.begin)
         pane.list_asked.connect(self.show_list)
+        pane.leave_asked.connect(self._lesson_ended)
         pane.close_asked.connect(self.close)
         self.run.step_done.connect(self._step_done)
-        self.run.ended.connect(self.show_list)
+        self.run.ended.connect(self._lesson_ended)
         state.window.compaction.lesson_requested.connect(self.explain_cut)
         state.document_leaving.connect(self._session_leaves)
 
@@ -129,12 +132,26 @@ class LessonsController(QObject):
         done = self._state.preferences.lessons
         done[name] = max(int(done.get(name, 0)), steps)
 
+    def _lesson_ended(self) -> None:
+        if self._was_asked:
+            self.close()
+        else:
+            self.show_list()
+
     def show_list(self) -> None:
         """End the lesson and show the list; the session is as it was."""
+        self._was_asked = False
         self._end(goes_back=True)
         self._offer()
         self._pane.show_list()
         self._pane.focus_panel()
+
+    def toggle(self) -> None:
+        """Open the panel, or close it."""
+        if self.is_open:
+            self.close()
+        else:
+            self.open()
 
     def close(self) -> None:
         """Close the panel: the window is as it was before it was opened."""
@@ -150,7 +167,7 @@ class LessonsController(QObject):
     def _close(self, *, goes_back: bool) -> None:
         self._end(goes_back=goes_back)
         window, before = self._state.window, self._before
-        self._before = None
+        self._before, self._was_asked = None, False
         window.side.show_page(LIBRARY)
         window.room.keep_side(False)
         window.agent.show()
@@ -175,6 +192,7 @@ class LessonsController(QObject):
         made = shown.preparation
         sentence = f"In this session at #{made.leaf}, on the cut before #{made.first_kept}."
         place = Place(made.leaf, state.profile, state.settings, sentence)
+        self._was_asked = not self.is_open
         self.open()
         lesson = self.lesson(ABOUT_THE_CUT[0])
         if lesson is not None:

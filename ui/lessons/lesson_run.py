@@ -64,6 +64,8 @@ class LessonRun(QObject):
         self._answer: Answer | None = None
         self._refusal = ""
         self._prediction = Prediction()
+        self._judged: dict[int, bool] = {}
+        """Whether the first prediction of a step was right, by the step's number."""
         self._is_asking = False
         self._moves = False
         self._view.answer_asked.connect(self.answer)
@@ -106,7 +108,7 @@ class LessonRun(QObject):
         said before where it is."""
         self._lesson, self._document, self._given = lesson, self._state.document, given
         self._note = note
-        self._at, self._situations = at, {}
+        self._at, self._situations, self._judged = at, {}, {}
         await self._show(at)
 
     def end(self) -> None:
@@ -187,6 +189,8 @@ class LessonRun(QObject):
         if now is not None:
             self._move_to(now, step, stays=goes_on)
         self._light(step)
+        if not self._is_asking:
+            self._show_total()
         if self._is_asking and answer is None:
             self.answer()
         elif step.kind in ("entry", "cut"):
@@ -281,14 +285,22 @@ class LessonRun(QObject):
             reason = answer.reason
             if predicted != Prediction():
                 judged = judge(step, answer, predicted, now)
+                self._judged.setdefault(self._at, judged.is_right)
             else:
                 alone = answer_words(step, answer)
                 if not reason.startswith(alone.removesuffix(".")):
                     reason = f"{alone} {reason}".strip()
         self._show_on_map(step, answer)
         self._view.show_answer(judged, reason)
+        self._show_total()
         self._light(step)
         QTimer.singleShot(0, self, self._scroll_to_answer)
+
+    def _show_total(self) -> None:
+        """At the end of a lesson with several predictions."""
+        lesson, judged = self._lesson, self._judged
+        if lesson is not None and self._at + 1 == len(lesson.steps) and len(judged) > 1:
+            self._view.show_total(sum(judged.values()), len(judged))
 
     def _scroll_to_answer(self) -> None:
         for part in (self._view.next, self._view.verdict):

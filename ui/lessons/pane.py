@@ -24,6 +24,8 @@ class LessonsPane(QWidget):
     """The id of a lesson."""
     list_asked = Signal()
     """The lesson is to end, and the list to be shown."""
+    leave_asked = Signal()
+    """The lesson is to end: on to the list, or back to where it was begun."""
     close_asked = Signal()
     open_asked = Signal()
     """A lesson file is to be chosen."""
@@ -44,7 +46,7 @@ class LessonsPane(QWidget):
         self.close_button = QToolButton(self)
         theme.bind_icon(self.close_button, "close", "dim")
         self.close_button.setAccessibleName("Close the panel Learn")
-        self.close_button.setToolTip("Close (Esc); the window is as it was before")
+        self.close_button.setToolTip("Close (F4); the window is as it was before")
         self.close_button.clicked.connect(self.close_asked)
         self.pages = QStackedWidget(self)
         self._choosing = self._make_list()
@@ -147,6 +149,6 @@ class LessonsPane(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            (self.list_asked if self.runs_lesson else self.close_asked).emit()
+            (self.leave_asked if self.runs_lesson else self.close_asked).emit()
             return
         super().keyPressEvent(event)

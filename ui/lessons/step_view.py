@@ -7,13 +7,15 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCursor, QKeyEvent
+from PySide6.QtGui import QCursor, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QButtonGroup,
     QCheckBox,
     QLabel,
     QLineEdit,
     QRadioButton,
+    QSizePolicy,
     QToolTip,
     QWidget,
 )
@@ -24,7 +26,7 @@ from ui import theme
 from ui.lessons.words import meaning_of, plain, rich
 from ui.theme import S4, S8, S12, S16
 from ui.widgets.labels import Caption, ClickLabel, Hairline, LinkButton
-from ui.widgets.panels import column_in, push_button, row
+from ui.widgets.panels import column_in, enable_unless, push_button, row
 
 HOW = {
     "entry": "Click an entry on the map, or go to it with the arrow keys.",
@@ -53,6 +55,21 @@ class TermLabel(ClickLabel):
             QToolTip.showText(QCursor.pos(), words, self)
         else:
             QToolTip.hideText()
+
+
+def _wrap_text(button: QAbstractButton, width: int) -> None:
+    """Break the words of a button into lines of a width in pixels: Qt has one line for them."""
+    words, metrics = button.accessibleName(), button.fontMetrics()
+    shown = max(map(metrics.horizontalAdvance, button.text().split("\n")))
+    room = width - (button.sizeHint().width() - shown)
+    lines: list[str] = []
+    for word in words.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and metrics.horizontalAdvance(longer) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    button.setText("\n".join(lines).replace("&", "&&"))
 
 
 class StepView(QWidget):
@@ -94,10 +111,12 @@ class StepView(QWidget):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         theme.bind_font(self.verdict, lambda: theme.ui_font(0, bold=True))
         self.after = TermLabel(self)
-        self.show_answer_button = push_button("Sho&w the answer", self, primary=True)
+        self.show_answer_button = push_button("Show the answer", self, primary=True)
         self.show_answer_button.clicked.connect(self.answer_asked)
-        self.skip = LinkButton("Show it without a prediction", self)
+        self.skip = LinkButton("Just show it", self)
+        self.skip.setToolTip("Show the answer without a prediction")
         self.skip.clicked.connect(self.answer_asked)
+        self.total = Caption("", self, wraps=True)
         self.next = push_button("&Next", self, primary=True)
         self.next.clicked.connect(self.next_asked)
         self.back = LinkButton("Back", self)
@@ -118,12 +137,14 @@ class StepView(QWidget):
         self._choices_place = choices
         column.addWidget(choices)
         column.addWidget(self.number)
-        column.addWidget(self.chosen)
         column.addWidget(self.show_answer_button)
         column.addWidget(self.skip)
+        # Below what is pressed next, which keeps its place when this comes and grows.
+        column.addWidget(self.chosen)
         column.addWidget(self._line)
         for part in (self.verdict, self.difference, self.reason, self.after):
             column.addWidget(part)
+        column.addWidget(self.total)
         column.addSpacing(S4)
         column.addLayout(row(self.next, 1, self.back, spacing=S12))
         column.addStretch(1)
@@ -157,14 +178,18 @@ class StepView(QWidget):
         self.chosen.setVisible(False)
         self.back.setVisible(at > 0)
         last = at + 1 == len(lesson.steps)
-        self.next.setText("&End of the lesson" if last else "&Next")
+        self.next.setText("End lesson" if last else "&Next")
+        self.total.hide()
         self._show_parts(answered=step.kind is None)
         for label in (self.verdict, self.difference, self.reason, self.after):
             label.setVisible(False)
         self._line.setVisible(False)
         if step.kind is None:
             self.after.say(step.after)
-        self.show_answer_button.setEnabled(False)
+        self._let_answer(False)
+
+    def _let_answer(self, is_predicted: bool) -> None:
+        enable_unless(self.show_answer_button, "" if is_predicted else "Predict first.")
 
     def _show_parts(self, *, answered: bool) -> None:
         self.show_answer_button.setVisible(not answered)
@@ -185,22 +210,34 @@ class StepView(QWidget):
         for name, words in options:
             made = QCheckBox(self) if step.several else QRadioButton(self)
             made.setText(words.replace("&", "&&"))
+            made.setAccessibleName(words)
+            # As wide as its place, or all of the step would be wider than the panel.
+            made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             made.setProperty("option", name)
             made.toggled.connect(lambda _on: self._tell())
             self._group.addButton(made)
             self._options.append(made)
             self._choices.addWidget(made)
         self._choices_place.show()
+        self._wrap_options()
         # They were made last; the Tab key goes to them before the button below them.
         chain = (self.text, *self._options, self.number)
         for one, other in pairwise(chain):
             QWidget.setTabOrder(one, other)
 
+    def _wrap_options(self) -> None:
+        for button in self._options:
+            _wrap_text(button, self.width() - 2 * S16)
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._wrap_options()
+
     def show_pointed(self, words: str) -> None:
         """Show what was pointed at on the map; empty: nothing yet."""
         self.chosen.setText(f"Your prediction: {words}")
         self.chosen.setVisible(bool(words))
-        self.show_answer_button.setEnabled(bool(words))
+        self._let_answer(bool(words))
 
     def show_answer(self, judged: Judged | None, reason: str) -> None:
         """Show the engine's answer; ``judged``: None where nothing was predicted."""
@@ -220,6 +257,11 @@ class StepView(QWidget):
             button.setEnabled(False)
         self._show_parts(answered=True)
         self.next.setFocus()
+
+    def show_total(self, right: int, predicted: int) -> None:
+        """Show how many of the lesson's predictions were right."""
+        self.total.setText(f"{right} of {predicted} predicted rightly")
+        self.total.show()
 
     # what was done -------------------------------------------------------------------------------
 
@@ -251,7 +293,7 @@ class StepView(QWidget):
         predicted = self.prediction()
         is_number = self._step is not None and self._step.kind == "number"
         ready = predicted.number >= 0 if is_number else bool(predicted.chosen)
-        self.show_answer_button.setEnabled(ready)
+        self._let_answer(ready)
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -151,6 +151,12 @@ def _searched(one: ListedSession) -> str:
     return f"{one.agent} {one.found.cwd} {one.title} {one.found.path}".casefold()
 
 
+def _title(one: ListedSession) -> str:
+    """As the list of sessions has it; not of every file does the beginning say it."""
+    unnamed = "Named when it is imported" if one.state == "new" else "Untitled session"
+    return " ".join(one.title.split()) or unnamed
+
+
 def _column(
     title: str,
     text: Callable[[int], str],
@@ -182,7 +188,7 @@ def _session_columns(found: Scan) -> list[Column[int]]:
     sessions = found.sessions
     return [
         _column("Folder", lambda at: sessions[at].found.cwd or NOT_RECORDED, width=180),
-        _column("Title", lambda at: " ".join(sessions[at].title.split()), stretch=True),
+        _column("Title", lambda at: _title(sessions[at]), stretch=True),
         _column("Changed", lambda at: moment(sessions[at].found.modified_ms), width=190,
                 key=lambda at: sessions[at].found.modified_ms),
         _column("Size", lambda at: size(sessions[at].size), RIGHT, key=lambda at: sessions[at].size,

@@ -13,7 +13,19 @@ from explorer.session.context import latest_on_path
 from explorer.session.edits import prunes_on, shapes_on
 from explorer.session.kinds import Kind
 from ui import theme
-from ui.actions import BELOW, GO, HELP, SESSION, TOOLS, VIEW, ActionSpec, MenuEntry
+from ui.actions import (
+    BELOW,
+    GO,
+    HELP,
+    NO_DATABASE,
+    NO_LEAF,
+    NO_SESSION,
+    SESSION,
+    TOOLS,
+    VIEW,
+    ActionSpec,
+    MenuEntry,
+)
 from ui.audit.compare import actions as summaries
 from ui.branching import actions as branching
 from ui.compaction import actions as compaction
@@ -97,27 +109,21 @@ class WindowActions(QObject):
             window.header.search,
         ):
             control.setEnabled(has_database)
-        registry.enable(NEEDS_DATABASE, has_database)
-        registry.enable(NEEDS_SESSION, document is not None)
+        registry.enable(NEEDS_DATABASE, has_database, NO_DATABASE)
+        registry.enable(NEEDS_SESSION, document is not None, NO_SESSION)
         shows_prompts = window.inspector.isTabVisible(TABS.index("prompt"))
-        registry.enable(("tab_prompt",), document is not None and shows_prompts)
-        registry.enable(NEEDS_SELECTION, document is not None and window.map.selected >= 0)
-        registry.enable(NEEDS_LEAF, document is not None and document.leaf >= 0)
-        registry.enable(NEEDS_HITS, self._session.search.has_hits)
-        registry.enable(("summarize",), self._session.compaction.can_summarize)
-        registry.enable(("undo",), self._can_undo())
-        compactions = document is not None and bool(document.tree.columns.compactions)
-        registry.enable(session_map.NEEDS_COMPACTIONS, compactions)
-        shown = window.compaction.partition
-        registry.enable(compaction.NEEDS_CUT, shown is not None and shown.cut >= 0)
-        on_path = self._session.entry_edits.offers(window.map.selected).possible
-        registry.enable(compaction.NEEDS_ENTRY_ON_PATH, on_path)
-        registry.enable(resume.ACTIONS, self._session.resume.command is not None)
-        registry.enable(("stop",), self._state.agent_running)
-        registry.enable(("question",), bool(self._session.agent.permission.waiting))
-        registry.enable(("continue",), self._session.agent.can_go_on)
-        registry.enable(("compact_not_now",), self._session.automatic_progress.asks)
-        registry.enable(("undo_and_go_on",), self._session.automatic_undo.is_offered)
+        registry.set_existing(("tab_prompt",), shows_prompts)
+        registry.enable(("tab_prompt",), document is not None and shows_prompts, NO_SESSION)
+        registry.enable(
+            NEEDS_SELECTION,
+            document is not None and window.map.selected >= 0,
+            "Select an entry on the map first.",
+        )
+        registry.enable(NEEDS_LEAF, document is not None and document.leaf >= 0, NO_LEAF)
+        registry.enable(NEEDS_HITS, self._session.search.has_hits, "A search has no hits here.")
+        self._follow_compaction()
+        for name, can_run, why_not in self._followed_agent():
+            registry.enable((name,), can_run, why_not)
         branching.follow(self._session, registry)
         workshop.follow(self._session, registry)
         summaries.follow(self._session, registry)
@@ -126,11 +132,41 @@ class WindowActions(QObject):
         lessons.follow(self._session, registry)
         registry["less_motion"].setChecked(self._state.preferences.less_motion)
         scale = self._state.preferences.scale
-        registry.enable(("larger",), scale < SCALES[-1])
-        registry.enable(("smaller",), scale > SCALES[0])
+        registry.enable(("larger",), scale < SCALES[-1], "The text is as large as it can be.")
+        registry.enable(("smaller",), scale > SCALES[0], "The text is as small as it can be.")
         for name in THEMES:
             registry[f"theme_{name}"].setChecked(name == theme.theme_choice())
         registry.show(only_enabled=document is None)
+
+    def _follow_compaction(self) -> None:
+        document, registry = self._state.document, self._registry
+        session, window = self._session, self._session.window
+        can_summarize = session.compaction.can_summarize
+        registry.enable(("summarize",), can_summarize, session.compaction.why_not)
+        nothing = "There is nothing to take back on the active path."
+        registry.enable(("undo",), self._can_undo(), nothing)
+        compactions = document is not None and bool(document.tree.columns.compactions)
+        registry.enable(session_map.NEEDS_COMPACTIONS, compactions, "There is no compaction yet.")
+        shown = window.compaction.partition
+        has_cut = shown is not None and shown.cut >= 0
+        registry.enable(compaction.NEEDS_CUT, has_cut, session.compaction.why_not)
+        why_not = session.entry_edits.offers(window.map.selected).why_not
+        registry.enable(compaction.NEEDS_ENTRY_ON_PATH, not why_not, why_not)
+
+    def _followed_agent(self) -> list[tuple[str, bool, str]]:
+        """Of the actions of the agent: whether they can do something, and why not."""
+        session = self._session
+        has_command = session.resume.command is not None
+        return [
+            *((name, has_command, "Its agent has no command that resumes it.")
+              for name in resume.ACTIONS),
+            ("stop", self._state.agent_running, "The agent is not answering."),
+            ("question", bool(session.agent.permission.waiting), "The agent asks nothing."),
+            ("continue", session.agent.can_go_on, "No turn was interrupted here."),
+            ("compact_not_now", session.automatic_progress.asks, "No compaction asks first now."),
+            ("undo_and_go_on", session.automatic_undo.is_offered,
+             "No compaction was made just now that could be taken back."),
+        ]  # fmt: skip
 
     def _can_undo(self) -> bool:
         """Whether there is a compaction or a prune to take back; looked up once per leaf."""

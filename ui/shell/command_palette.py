@@ -96,7 +96,7 @@ def key_sections(registry: ActionRegistry) -> dict[str, list[tuple[str, str]]]:
     """All keys with what they do, by menu."""
     found: dict[str, list[tuple[str, str]]] = {}
     for bound in registry.all():
-        if keys := shown_keys(bound.action):
+        if bound.exists and (keys := shown_keys(bound.action)):
             title = bound.spec.menu.split(BELOW)[0].replace("&", "") or "Window"
             found.setdefault(title, []).append((keys, bound.spec.tip))
     found["On the map"] = list(MAP_KEY_HELP)

@@ -115,7 +115,13 @@ QToolButton[floating="true"] {
 QToolButton[floating="true"]:hover { background: $panel; border-color: $faint; }
 QToolButton[fold="true"] { padding: 2px 5px 2px 0; color: $dim; }
 QToolButton[fold="true"][heading="true"] { color: $ink; padding: 4px 5px 4px 0; }
-QToolButton[page="true"] { padding: 3px 0; }
+QToolButton[page="true"] {
+  padding: 3px 0; border-radius: 0; border-bottom: 2px solid transparent;
+}
+QToolButton[page="true"]:focus {
+  border: 1px dashed $ink; border-bottom: 2px solid transparent;
+}
+QToolButton[page="true"]:checked { border-bottom: 2px solid $accent; }
 QToolButton[popupMode="2"] { padding-right: 14px; }
 QToolButton::menu-indicator { image: url("$icons/chevron-down.svg"); width: 10px; height: 10px;
   subcontrol-position: right center; right: 3px; }

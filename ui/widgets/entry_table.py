@@ -313,8 +313,15 @@ class EntryTableView(Table):
     def restyle(self) -> None:
         """Take the sizes from the fonts."""
         super().restyle()
-        if self._least_rows:
-            self.setMinimumHeight(self._least_rows * self.row_height())
+        self.hold_rows(self._least_rows)
+
+    def hold_rows(self, rows: int) -> None:
+        """Keep the room of so many whole rows below the heading; 0: of none."""
+        self._least_rows = rows
+        if rows:
+            heading = self.horizontalHeader().sizeHint().height()
+            frame = 2 * self.frameWidth()
+            self.setMinimumHeight(heading + rows * self.row_height() + frame)
 
     def _choose(self, index: Index) -> None:
         self.entry_chosen.emit(index.data(ENTRY))

@@ -7,8 +7,10 @@ commands are shown as the session has them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -52,6 +54,10 @@ from ui.audit.known import NOT_RECORDED
 
 MOST_LISTED = 100
 """Results of a prune that are named one by one."""
+MOST_WORDS, DEEPEST = 2_000, 4
+"""Characters and levels of a recorded value that are shown; Raw has all of it."""
+_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
+"""Between two words of a recorded name."""
 MOST_DIFF = 200_000
 """Characters of a diff that a tool recorded of which lines are made."""
 _NAMED_IN_TITLE = ("path", "file_path", "pattern", "query", "url")
@@ -187,12 +193,12 @@ def blocks(entry: Entry, related: Mapping[int, Entry] | None = None) -> list[Blo
         case SummaryMessage():
             return _summary(body, [])
         case CustomData():
-            return _custom(body) or _whole(entry)
+            return _custom(body) or _recorded(body.name, body.data)
         case Label() | SessionName() | ModelChange() | ThinkingLevelChange():
             facts = tuple(fact for fact in _changes(body) if fact.value)
-            return [FactsBlock(facts)] if facts else _whole(entry)
+            return [FactsBlock(facts)] if facts else _recorded(type(body).__name__, entry.recorded)
         case Unknown():
-            return _whole(entry)
+            return _recorded(body.type, entry.recorded)
     return _content(body.content)
 
 
@@ -416,8 +422,39 @@ def _changes(
             return (NamedValue("Thinking", body.level),)
 
 
-def _whole(entry: Entry) -> list[Block]:
-    return [JsonBlock("This entry has no view; all of it:", dict(entry.recorded))]
+def _recorded(name: str, data: Any) -> list[Block]:
+    """What an agent or an extension recorded for itself, in words; empty values say nothing."""
+    values = data if isinstance(data, Mapping) else {"Says": data}
+    facts = [NamedValue("What", _spaced(name))]
+    for key, value in islice(values.items(), MOST_LISTED):
+        if words := _in_words(value):
+            facts.append(NamedValue(_spaced(str(key)), words[:MOST_WORDS]))
+    return [FactsBlock(tuple(facts))]
+
+
+def _spaced(name: str) -> str:
+    """``stop_hook_summary`` and ``stopHookSummary`` as “Stop hook summary”."""
+    words = _JOINT.sub(" ", name).split()
+    lower = [word if word.isupper() else word.lower() for word in words]
+    return " ".join(lower)[:1].upper() + " ".join(lower)[1:]
+
+
+def _in_words(value: Any, depth: int = 0) -> str:
+    """A recorded value, one line for each of several; empty where there is none."""
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "yes", False: "no"}[value]
+    if not isinstance(value, Mapping | list | tuple):
+        return str(value)
+    if depth == DEEPEST:
+        return "…" if value else ""
+    parts = value.items() if isinstance(value, Mapping) else ((None, one) for one in value)
+    said = [(key, _in_words(one, depth + 1)) for key, one in islice(parts, MOST_LISTED)]
+    said = [(key, words) for key, words in said if words]
+    is_named = len(said) > 1
+    return "\n".join(
+        f"{_spaced(str(key))}: {words}" if is_named and key is not None else words
+        for key, words in said
+    )
 
 
 def _custom(body: CustomData) -> list[Block]:

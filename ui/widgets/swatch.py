@@ -30,6 +30,8 @@ class Share(NamedTuple):
     """The verdict whose texture fills it, or -1 for the colour of ``token``."""
     token: str = "dim"
     filterable: bool = True
+    note: str = ""
+    """What the legend adds to its figure."""
 
 
 def paint_share(painter: QPainter, rect: QRectF, share: Share, *, radius: float = 2.0) -> None:
@@ -67,13 +69,14 @@ class LegendItem(QAbstractButton):
         """Show other figures."""
         self.share = share
         figure = f" {short(share.tokens)}" if share.tokens else ""
-        self.setText(share.title + figure)
+        note = f", {share.note}" if share.note else ""
+        self.setText(share.title + figure + note)
         if not share.tokens:
             # A texture's name alone, where no figures belong to it.
             self.setAccessibleName(share.title)
             self.setToolTip(self._meaning())
             return
-        self.setAccessibleName(f"{share.title}, {full(share.tokens)} tokens")
+        self.setAccessibleName(f"{share.title}, {full(share.tokens)} tokens{note}")
         hint = " Click to show only these in the list." if share.filterable else ""
         figures = f"{share.title}: {full(share.tokens)} tokens.{hint}"
         self.setToolTip(f"{figures}\n{self._meaning()}".strip())

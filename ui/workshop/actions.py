@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.actions import AUDIT, TOOLS, ActionRegistry, ActionSpec, MenuEntry
+from ui.actions import AUDIT, NO_DATABASE, TOOLS, ActionRegistry, ActionSpec, MenuEntry
 from ui.session import WindowSession
 
 
@@ -21,5 +21,6 @@ def workshop_actions(session: WindowSession) -> list[MenuEntry]:
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """Disable what cannot be done now."""
-    registry.enable(("workshop",), session.state.bench is not None)
-    registry.enable(("check_mend",), session.summary_check.can_check)
+    registry.enable(("workshop",), session.state.bench is not None, NO_DATABASE)
+    no_summary = "There is no draft or compaction to check."
+    registry.enable(("check_mend",), session.summary_check.can_check, no_summary)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QApplication
 
 from explorer.audit.findings import Fidelity, Finding, Group
-from explorer.audit.words import headline
+from explorer.audit.words import NOTHING_FOUND, headline
 from explorer.facts import Fact, FactKind
 from ui.audit.fidelity.findings import (
     FindingsModel,
@@ -47,4 +47,4 @@ def test_a_group_without_findings_says_so(app: QApplication) -> None:
     notes = [row.note for row in model.rows if isinstance(row, GroupHeading)]
     assert len(notes) == 3 and all("found" in note for note in notes)
     assert headline(many(3)) == "2 of 5 standing instructions are not in the summary"
-    assert headline(Fidelity()) == "Nothing missing or wrong was found"
+    assert headline(Fidelity()) == NOTHING_FOUND

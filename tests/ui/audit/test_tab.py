@@ -35,7 +35,7 @@ from explorer.session.usage_sums import UNCOUNTED, PartUsage, UsageSum
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 from tests.ui.sessions import NumberedLines
-from tests.ui.waiting import settle
+from tests.ui.waiting import settle, wait_for
 from ui.audit.known import (
     ProvenanceBadge,
     marked,
@@ -56,6 +56,7 @@ from ui.audit.tab import (
 from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
 from ui.conversation.usage_label import label_of, tip_of
+from ui.theme import theme
 from ui.widgets.entry_table import LEAD, STRONG, VERDICT
 from ui.widgets.terms import meaning
 
@@ -102,6 +103,42 @@ def test_pages_can_be_added_and_turned_to_by_keys(tab: AuditTab) -> None:
     assert "No branch summary on this path" in {
         label.text() for label in tab.branches.findChildren(QLabel) if label.isVisible()
     }
+
+
+def test_pages_and_rows_keep_their_place_when_words_above_change(tab: AuditTab) -> None:
+    made, *_ = twice()
+    tab.show_overview(shown(made), NumberedLines())
+    tab.show_page(LEDGER)
+    places = set()
+    for words in ("Short.", "Compaction #197: recorded 29,128 before; its entries here 30 → 14"):
+        tab.figure.setText(words)
+        settle()
+        origin = QPoint(0, 0)
+        places.add((tab.bar.mapTo(tab, origin), tab.ledger.mapTo(tab, origin)))
+    assert len(places) == 1
+    tab.headline.setText("More words than before, and then even more of them. " * 3)
+    settle()
+    assert tab.bar.mapTo(tab, QPoint(0, 0)) == places.pop()[0]
+
+
+def test_a_page_with_the_keyboard_does_not_look_chosen(tab: AuditTab) -> None:
+    """It has a frame; a line in the accent colour stands below the chosen one alone."""
+    made, *_ = twice()
+    tab.show_overview(shown(made), NumberedLines())
+    tab.show_page(FINDINGS)
+    tab.bar.button(2).setFocus()
+    wait_for(tab.bar.button(2).hasFocus, "the keyboard", 3_000)
+    lined = []
+    for at in range(6):
+        button = tab.bar.button(at)
+        picture, accent = button.grab().toImage(), theme().accent
+        row = picture.height() - 1
+        lined.append(picture.pixelColor(picture.width() // 2, row) == accent)
+        frame = picture.pixelColor(0, picture.height() // 2)
+        assert frame != accent, at
+    assert lined == [False, True, False, False, False, False]
+    plain, focused = (tab.bar.button(at).grab().toImage() for at in (3, 2))
+    assert plain.pixelColor(3, 3) == focused.pixelColor(3, 3), "it is not filled"
 
 
 def test_a_lost_row_is_told_by_texture_and_by_words(tab: AuditTab) -> None:

@@ -135,6 +135,17 @@ def test_found_sessions_are_ticked_and_filtered(app: QApplication) -> None:
     assert chosen == [([both.sessions[1]], False)]
 
 
+def test_no_found_session_is_without_a_title(app: QApplication) -> None:
+    parent = QWidget()
+    one = listed(found("a.jsonl", "/w/queue")).sessions[0]
+    named = one._replace(title="Fix the\nqueue")
+    dialog = FoundDialog(Scan((named, one, one._replace(state="stored"))), False, parent)
+    column = dialog.list.rows.column("Title")
+    assert [cells[column] for cells in dialog.list.cells()] == [
+        "Fix the queue", "Named when it is imported", "Untitled session",
+    ]  # fmt: skip
+
+
 def test_a_project_ticks_its_sessions_and_follows_them(app: QApplication) -> None:
     parent = QWidget()
     three = [found("a.jsonl", "/w/queue"), found("b.jsonl", "/w/todo"), found("c", "/x/todo")]

@@ -74,7 +74,7 @@ def test_the_palette_puts_the_best_name_first(
 def test_the_palette_runs_what_the_arrows_chose(
     registry: ActionRegistry, window: QMainWindow, ran: list[str]
 ) -> None:
-    registry.enable(["import"], False)
+    registry.enable(["import"], False, "Not now.")
     palette = CommandPalette(registry, window)
     assert palette.titles()[0] == "Show the leaf", "what is disabled is not listed"
     box = palette.findChild(QLineEdit)

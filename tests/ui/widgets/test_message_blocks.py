@@ -75,11 +75,37 @@ def test_a_compaction_shows_its_facts_in_either_spelling() -> None:
     assert (named["Files read"], named["Files modified"]) == ("a.py", "b.py")
 
 
-def test_what_is_not_known_is_shown_raw() -> None:
+def test_what_an_agent_records_for_itself_is_told_in_words() -> None:
+    hooks = [{"command": "tmux mark"}, {"command": "make test"}]
+    data = {"hookCount": 2, "hookInfos": hooks, "hookErrors": [], "stopReason": "",
+            "preventedContinuation": False, "timing": {"startMs": 1, "endMs": 2}}  # fmt: skip
+    (told,) = blocks(Entry.of(CustomData("stop_hook_summary", data)))
+    assert isinstance(told, FactsBlock)
+    assert [(fact.name, fact.value) for fact in told.facts] == [
+        ("What", "Stop hook summary"),
+        ("Hook count", "2"),
+        ("Hook infos", "tmux mark\nmake test"),
+        ("Prevented continuation", "no"),
+        ("Timing", "Start ms: 1\nEnd ms: 2"),
+    ]
+
+
+def test_recorded_data_is_shown_as_deep_and_as_long_as_can_be_read() -> None:
+    deep: list[object] = ["end"]
+    for _ in range(5_000):
+        deep = [deep]
+    data = {"deep": deep, "long": "x" * 100_000, **{f"k{at}": at for at in range(1, 1_000)}}
+    (told,) = blocks(Entry.of(CustomData("odd", data)))
+    assert isinstance(told, FactsBlock)
+    assert (told.facts[1].value, len(told.facts[2].value)) == ("…", 2_000)
+    assert len(told.facts) <= 101
+
+
+def test_what_is_not_known_is_named_and_an_unknown_block_is_shown_raw() -> None:
     talk = Talk()
     at = talk.entry("brand_new_type", payload={"x": 1})
     (block,) = blocks(talk.document.payloads.shown.entry(at))
-    assert isinstance(block, JsonBlock)
+    assert isinstance(block, FactsBlock) and block.facts[0].value == "Brand new type"
     odd = talk.reply("text", {"type": "hologram", "data": 1})
     shown = blocks(talk.document.payloads.shown.entry(odd))
     assert [type(part) for part in shown] == [TextBlock, JsonBlock]
@@ -109,11 +135,11 @@ def test_a_prune_tells_how_many_what_it_saved_why_and_which() -> None:
     assert (len(named.facts), named.facts[-1].value) == (101, "50"), "the rest is counted"
 
 
-def test_what_takes_a_prune_back_names_it_and_one_that_cannot_be_read_is_raw() -> None:
+def test_what_takes_a_prune_back_names_it_and_one_that_cannot_be_read_is_named() -> None:
     (told,) = _custom({"undoes": "e9"})
     assert isinstance(told, FactsBlock) and told.facts[0].entry_id == "e9"
-    (raw,) = _custom("?")
-    assert isinstance(raw, JsonBlock)
+    (named,) = _custom("?")
+    assert isinstance(named, FactsBlock) and named.facts[1].value == "?"
 
 
 def test_arguments_that_nothing_else_shows_are_left_for_a_line_or_json() -> None:

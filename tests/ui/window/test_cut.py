@@ -7,9 +7,10 @@ from PySide6.QtTest import QTest
 
 from explorer.compaction.partition import Verdict
 from tests.ui.window.house import House
-from tests.ui.window.running import RunningWindow, on_screen, sample_path
+from tests.ui.window.running import RunningWindow, on_screen, sample_path, visible
 from tests.ui.window.steps import prepared
 from ui.widgets.figures import short
+from ui.widgets.swatch import LegendItem
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -159,3 +160,17 @@ async def test_opening_the_tab_brings_the_cut_and_the_instructions_into_sight(
         live.keys(key)
         await live.settle(4)
         assert setup.legend.height() == high
+
+
+async def test_the_legend_says_what_of_it_is_not_in_the_bar(house: House) -> None:
+    """What an earlier compaction summarized has its colour on the map, and no room in the bar."""
+    live = await house.start(sample_path())
+    live.keys("Ctrl+3")
+    await live.settle()
+    setup = live.window.compaction.setup
+    drawn = {share.key for share, _ in setup.bar.segments()}
+    items = visible(setup.legend, LegendItem)
+    assert items[-1].share.verdict == Verdict.SUMMARIZED_EARLIER
+    for item in items:
+        is_in_bar = item.share.key in drawn or not item.share.tokens
+        assert ("not in the bar" in item.text()) is not is_in_bar, item.text()

@@ -16,8 +16,9 @@ from explorer.services.lessons.shelf import read_shelf
 from tests.generated import write_session
 from tests.services.test_unreadable_compaction import rollout
 from tests.ui.window.house import House
-from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.running import RunningWindow, on_screen, sample_path
 from tests.ui.window.steps import prepared
+from tests.ui.window.test_looks import clashes
 from ui.lessons.lesson_run import LessonRun
 
 
@@ -115,6 +116,7 @@ class Pupil:
         """A whole lesson; ``rightly``: for each step, whether the prediction is right. A cut
         cannot stop where it is wrong when every valid one is right."""
         await self.begin(name)
+        results: list[bool] = []
         while self.lessons.step is not None:
             cannot_fail = self.step.kind == "cut" and self.step.answer == "valid_cuts"
             expected = next(rightly) or cannot_fail
@@ -123,6 +125,12 @@ class Pupil:
             verdict = self.pane.step.verdict.text()
             assert ("Right" in verdict) is expected, (name, self.step.title, verdict)
             assert self.pane.step.reason.text()
+            results.append(expected)
+            is_last = self.pane.step.next.text().startswith("End")
+            assert self.pane.step.total.isVisible() is (is_last and len(results) > 1)
+            if is_last and len(results) > 1:
+                total = f"{sum(results)} of {len(results)} predicted rightly"
+                assert self.pane.step.total.text() == total
             await self.next()
 
 
@@ -221,6 +229,24 @@ async def test_a_lesson_by_the_keyboard_alone(house: House) -> None:
     assert live.session.state.preferences.lessons == {"split-turns": 1}
 
 
+async def test_f4_leaves_the_lessons_again_and_f8_goes_to_the_sessions(house: House) -> None:
+    """From the list and from the middle of a lesson; the window is as it was."""
+    live = await house.start(sample_path())
+    before = state_of(live)
+    pupil = Pupil(live)
+    for key in ("F4", "F8"):
+        for begins in (False, True):
+            await pupil.open()
+            if begins:
+                await pupil.begin("cut")
+            live.keys(key)
+            await live.until(lambda: not pupil.pane.isVisible(), f"the end of the panel by {key}")
+            await live.idle()
+            assert live.window.library.list.hasFocus() is (key == "F8")
+            assert state_of(live) == before
+            assert pupil.lessons.step is None
+
+
 async def test_return_after_a_number_shows_the_answer_to_it(house: House) -> None:
     """And goes on only when it is pressed again."""
     live = await house.start(sample_path())
@@ -309,17 +335,55 @@ async def test_why_here_opens_the_step_on_that_cut(house: House) -> None:
     live = await house.start(sample_path())
     live.keys("Ctrl+3")
     await live.idle()
-    made = prepared(live)
-    live.click(live.window.compaction.setup.following.learn)
+    made, before = prepared(live), state_of(live)
+    asks = live.window.compaction.setup.following.learn
+    assert "lesson" in asks.toolTip()
+    live.click(asks)
     pupil = Pupil(live)
     await live.until(lambda: pupil.pane.runs_lesson, "the lesson")
     await live.idle()
     assert pupil.step.answer == "cut_entry"
     assert pupil.pane.step.reason.text().endswith(made.reason)
     assert f"before #{made.first_kept}" in pupil.pane.step.where.text()
-    live.keys("Esc", "Esc", to=pupil.pane)
+    live.keys("Esc", to=pupil.pane)
     await live.idle()
     assert live.tab == "compaction"
+    assert live.window.library.isVisible() and not pupil.pane.isVisible()
+    assert state_of(live) == before
+
+
+async def test_the_answer_is_asked_for_at_a_place_that_stays(house: House) -> None:
+    """Under the mouse that points at the map, then at the button."""
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    for name in ("cut", "valid-cuts", "threshold", "split-turns"):
+        await pupil.begin(name)
+        view = pupil.pane.step
+        place = on_screen(view.show_answer_button)
+        await pupil.predict(False)
+        assert on_screen(view.show_answer_button) == place, name
+        assert pupil.step.kind not in ("entry", "cut") or view.chosen.isVisible()
+        live.click(pupil.pane.all_lessons)
+        await live.idle()
+
+
+async def test_no_letter_of_a_lesson_is_another_ones_too(house: House) -> None:
+    """A letter that two share acts only when it is pressed twice."""
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    for tab in ("Ctrl+1", "Ctrl+2", "Ctrl+3", "Ctrl+4"):
+        live.keys(tab)
+        await live.idle()
+        await pupil.open()
+        assert not clashes(live), tab
+        await pupil.begin("threshold")
+        assert not clashes(live), tab
+        live.click(pupil.pane.step.skip)
+        await live.idle()
+        assert not clashes(live), tab
+        live.keys("F4")
+        await live.idle()
 
 
 async def test_a_lesson_with_its_session_is_written_and_opened(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QTableView, QWidget
 
+from explorer.services.auto_compaction.confirmation import CompactionQuestion
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, on_screen, sample_path, visible
 from tests.ui.window.steps import ask_to_leave, draft
 from tests.ui.window.test_audit import audited
 from ui import theme
+from ui.widgets.notice import Notice
 
 
 def mnemonics(live: RunningWindow, inside: QWidget) -> dict[str, list[str]]:
@@ -134,6 +137,35 @@ async def test_the_window_fits_a_small_screen(house: House) -> None:
     assert live.window.header.title.shown_text().startswith("Fix the fla")
     assert live.window.header.search.box.width() >= 120
     assert live.window.map.view.width() >= 220
+
+
+def whole_rows(table: QTableView) -> int:
+    """Rows that are seen whole."""
+    seen = table.viewport().visibleRegion().boundingRect()
+    rects = [table.visualRect(table.model().index(at, 0)) for at in range(table.model().rowCount())]
+    return sum(seen.contains(rect.adjusted(8, 0, -8, 0)) for rect in rects)
+
+
+@pytest.mark.parametrize(("size", "rows"), [((1440, 900), 5), ((1024, 700), 2)])
+async def test_the_ledger_shows_whole_rows(house: House, size: tuple[int, int], rows: int) -> None:
+    """Also below a notice or a question, and after a walk through it."""
+    live = await house.start(sample_path(), size=size)
+    live.keys("Ctrl+3")
+    await live.settle(8)
+    table = live.window.compaction.setup.table
+    assert whole_rows(table) >= rows
+    assert table.rowAt(0) == table.rowAt(table.row_height() - 2), "the first row is cut off"
+    table.setFocus()
+    live.keys("Up", "Up", "Up", "Up", "Up", "Up", "Down")
+    await live.settle(8)
+    assert whole_rows(table) >= rows
+    live.window.compaction.automatic.ask(CompactionQuestion("threshold", 190_000, 200_000, 184_000))
+    await live.settle(8)
+    assert whole_rows(table) >= rows
+    live.window.compaction.automatic.clear()
+    live.window.compaction.show_notice(Notice("done", "It was taken back.", "Kept"))
+    await live.settle(8)
+    assert whole_rows(table) >= rows
 
 
 async def test_a_draft_fits_a_small_screen(house: House) -> None:

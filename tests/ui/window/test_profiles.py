@@ -10,6 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QLineEdit, QMessageBox
 
 from explorer.compaction.profile import PROFILES
+from explorer.settings.paths import ensure, settings_path
 from explorer.settings.profile_files import ProfileFiles, read_file
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path, visible
@@ -174,6 +175,29 @@ def drop(dialog: ProfilesDialog, file: Path) -> None:
     QApplication.sendEvent(dialog, enter)
     assert enter.isAccepted()
     QApplication.sendEvent(dialog, QDropEvent(QPointF(at), copy, data, left, none))
+
+
+async def test_settings_are_no_change_of_a_profile(house: House) -> None:
+    """Changed is what the session changed; taken back it is as the settings have it."""
+    ensure(settings_path().parent)
+    settings_path().write_text('{"compaction.contextWindow": 150000}', encoding="utf-8")
+    live = await house.start(sample_path())
+    panel = live.window.compaction
+    live.keys("Ctrl+3")
+    assert panel.setup.rules.text() == "Ru&les ▸"
+    live.click(panel.setup.rules)
+    await live.settle()
+    assert panel.rules.title.text() == "Explorer" and not panel.rules.reset.isVisible()
+    choice = panel.rules.rules.row("oversized_tail").choice
+    assert choice is not None
+    live.choose(choice, "first-cut")
+    await live.until(lambda: live.session.state.profile.oversized_tail == "first-cut", "the rule")
+    assert panel.rules.title.text() == "Explorer (changed)"
+    live.click(panel.rules.reset)
+    await live.until(lambda: live.session.state.profile.oversized_tail != "first-cut", "the rule")
+    assert panel.rules.title.text() == "Explorer" and not live.session.state.chosen.rules
+    assert panel.setup.rules.text() == "Ru&les ▸"
+    assert live.session.state.settings.context_window == 150_000
 
 
 async def test_the_rules_of_a_session_are_kept_as_a_profile(house: House) -> None:

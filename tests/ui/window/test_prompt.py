@@ -14,6 +14,7 @@ from tests.models.server import Answer, ChatServer, Stall
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.main_window import TABS
+from ui.shell.command_palette import key_sections
 
 PROMPT = TABS.index("prompt")
 SUMMARY = "<analysis>hm</analysis>\n<summary>\n1. Conversation Overview: retries.\n</summary>"
@@ -48,10 +49,18 @@ async def test_the_tab_is_there_for_profiles_that_keep_prompts_within_a_budget(
     house: House,
 ) -> None:
     live = await house.start(sample_path())
-    assert not live.window.inspector.isTabVisible(PROMPT)
+    registry = live.session.actions
+
+    def is_listed() -> bool:
+        keys = [key for section in key_sections(registry).values() for key, _ in section]
+        is_in_menu = registry["tab_prompt"].isVisible()
+        assert (f"Ctrl+{PROMPT + 1}" in keys) is is_in_menu
+        return is_in_menu
+
+    assert not live.window.inspector.isTabVisible(PROMPT) and not is_listed()
     live.session.state.set_profile("copilot")
     await live.idle()
-    assert live.window.inspector.isTabVisible(PROMPT)
+    assert live.window.inspector.isTabVisible(PROMPT) and is_listed()
     live.keys(f"Ctrl+{PROMPT + 1}")
     assert live.window.inspector.currentIndex() == PROMPT
     await see_prompt(live)
@@ -60,7 +69,7 @@ async def test_the_tab_is_there_for_profiles_that_keep_prompts_within_a_budget(
     assert found.fits
     live.session.state.set_profile("pi")
     await live.idle()
-    assert not live.window.inspector.isTabVisible(PROMPT)
+    assert not live.window.inspector.isTabVisible(PROMPT) and not is_listed()
 
 
 async def test_the_gauge_shows_the_count_that_such_a_prompt_is_measured_by(house: House) -> None:

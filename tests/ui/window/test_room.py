@@ -13,6 +13,7 @@ from explorer.settings.paths import ensure, preferences_path
 from tests.ui.window.house import House
 from tests.ui.window.running import sample_path, visible
 from tests.ui.window.steps import draft
+from tests.ui.window.test_lessons import Pupil
 from ui import theme
 from ui.map.pane import Shown
 from ui.widgets.labels import ElidedLabel
@@ -84,6 +85,23 @@ async def test_every_page_is_whole(house: House) -> None:
     await live.settle(8)
     assert live.window.size().toTuple() == SMALL
     assert not cut_off(live.window), "draft"
+
+
+async def test_the_steps_of_a_lesson_are_whole(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    pupil = Pupil(live)
+    await pupil.open()
+    assert not cut_off(pupil.pane), "the list"
+    for name in ("tokens", "requests"):
+        await pupil.begin(name)
+        while pupil.lessons.step is not None:
+            await live.settle(8)
+            assert not cut_off(pupil.pane), pupil.step.title
+            live.click(pupil.pane.step.skip)
+            await live.until(lambda: not pupil.lessons.is_asking, "the answer")
+            await live.settle(8)
+            assert not cut_off(pupil.pane), f"answer to {pupil.step.title}"
+            await pupil.next()
 
 
 async def test_sessions_stand_back_and_come_when_asked_for(house: House) -> None:

@@ -86,13 +86,13 @@ async def test_the_menu_of_an_entry_and_of_the_ledger_offer_what_can_be_done(
 ) -> None:
     live = await opened(house, tmp_path)
     offers = live.session.entry_edits.offers
-    assert offers(0).possible and not offers(0).pinned
+    assert not offers(0).why_not and not offers(0).pinned
     assert offers(-1) == NOTHING
     ledger = live.window.compaction.setup.table
     assert ledger.contextMenuPolicy() == Qt.ContextMenuPolicy.CustomContextMenu
     await press(live, 0, "P")
     assert offers(0).pinned
-    assert offers(live.document.leaf) == NOTHING
+    assert offers(live.document.leaf).why_not == f"#{live.document.leaf} is never sent to a model."
     # The pin entry itself is nothing that a model is told: the key says so and does nothing.
     before = len(live.document.tree)
     live.window.map.select(live.document.leaf)
@@ -100,7 +100,26 @@ async def test_the_menu_of_an_entry_and_of_the_ledger_offer_what_can_be_done(
     live.keys("P", to=live.window.map.view)
     await live.idle()
     assert len(live.document.tree) == before
-    assert not live.session.actions["pin"].isEnabled()
+    for name in ("pin", "omit", "up_to_here", "from_here"):
+        action = live.session.actions[name]
+        assert not action.isEnabled()
+        assert action.statusTip() == action.toolTip() == offers(live.document.leaf).why_not
+    live.click_entry(0)
+    await live.idle()
+    assert "word for word" in live.session.actions["pin"].toolTip()
+
+
+async def test_whatever_is_grey_says_why(house: House, tmp_path: Path) -> None:
+    live = await opened(house, tmp_path)
+    for _ in ("with a selection", "without"):
+        grey = [bound for bound in live.session.actions.all() if not bound.action.isEnabled()]
+        assert len(grey) > 5
+        for bound in grey:
+            if bound.exists:
+                said = bound.action.toolTip()
+                assert said not in ("", bound.spec.tip), bound.spec.id
+        live.window.map.select(-1)
+        await live.idle()
 
 
 async def test_your_own_messages_are_kept_by_a_rule_of_the_session(

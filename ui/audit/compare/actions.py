@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QMenu
 
 from explorer.session.kinds import Kind
-from ui.actions import AUDIT, ActionRegistry, ActionSpec, MenuEntry
+from ui.actions import AUDIT, NO_SESSION, ActionRegistry, ActionSpec, MenuEntry
 from ui.audit.compare.subjects import SummaryKey
 from ui.session import WindowSession
 
@@ -30,7 +30,7 @@ def compare_actions(session: WindowSession) -> list[MenuEntry]:
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """Disable what cannot be done now."""
     is_open = session.state.document is not None
-    registry.enable(("compare_summaries", "fidelity", "recall_test"), is_open)
+    registry.enable(("compare_summaries", "fidelity", "recall_test"), is_open, NO_SESSION)
 
 
 def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
