@@ -46,6 +46,8 @@ class Bound(Struct):
     run: Callable[[], object]
     can_run: bool = True
     is_shown: bool = True
+    refused: str = ""
+    """Why it can do nothing, whatever else holds; see ``ActionRegistry.refuse``."""
 
 
 class ActionRegistry(QObject):
@@ -94,9 +96,23 @@ class ActionRegistry(QObject):
         this is asked of all of them at every step in a session."""
         for action_id in ids:
             bound = self._bound[action_id]
-            if bound.can_run != on:
-                bound.can_run = on
-                bound.action.setEnabled(on)
+            can_run = on and not bound.refused
+            if bound.can_run != can_run:
+                bound.can_run = can_run
+                bound.action.setEnabled(can_run)
+
+    def refuse(self, ids: Iterable[str], why: str) -> None:
+        """Let actions do nothing for as long as there is a reason, which their tips give; empty:
+        ``enable`` says again whether they can."""
+        for action_id in ids:
+            bound = self._bound[action_id]
+            if bound.refused != why:
+                bound.refused = why
+                tip = f"{bound.spec.tip}\n{why}" if why else bound.spec.tip
+                bound.action.setToolTip(tip)
+                bound.action.setStatusTip(why or bound.spec.tip)
+                if why:
+                    self.enable((action_id,), False)
 
     def show(self, only_enabled: bool) -> None:
         """Every action stands in its menu, or only what can do something now; a menu that would
@@ -134,6 +150,16 @@ class ActionRegistry(QObject):
 def _tipped(menu: QMenu) -> QMenu:
     menu.setToolTipsVisible(True)
     return menu
+
+
+def add_change(menu: QMenu, text: str, run: Callable[[], object], why_not: str) -> None:
+    """Offer what changes a session; where ``why_not`` is not empty it cannot be chosen, and says
+    why."""
+    action = menu.addAction(text)
+    action.setEnabled(not why_not)
+    action.setToolTip(why_not or action.toolTip())
+    menu.setToolTipsVisible(menu.toolTipsVisible() or bool(why_not))
+    action.triggered.connect(lambda _checked=False: run())
 
 
 def sequences_of(keys: Keys) -> list[QKeySequence]:

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu
 
-from ui.actions import AGENT, GO, SESSION, ActionRegistry, ActionSpec, MenuEntry
+from ui.actions import AGENT, GO, SESSION, ActionRegistry, ActionSpec, MenuEntry, add_change
 from ui.session import WindowSession
 
 
@@ -70,12 +70,11 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     """Fill in what the menu of an entry on the map offers."""
     menu.addSeparator()
     navigation = session.navigation
+    refused = session.state.read_only
     if navigation.message_of(entry) >= 0:
-        menu.addAction("Edit and send again").triggered.connect(
-            lambda: navigation.edit_again(entry)
-        )
+        add_change(menu, "Edit and send again", lambda: navigation.edit_again(entry), refused)
     session.related.fill_menu(menu, entry)
-    menu.addAction("Fork to a new session…").triggered.connect(lambda: session.forks.ask(entry))
+    add_change(menu, "Fork to a new session…", lambda: session.forks.ask(entry), refused)
     document = session.state.document
     if document is not None and not document.tree.is_ancestor(entry, document.leaf):
         menu.addAction("Compare with the active path").triggered.connect(
