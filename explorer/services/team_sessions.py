@@ -50,18 +50,18 @@ class TeamSessions:
     def take(
         self,
         team: TeamLibrary,
-        key: int,
+        shared: Shared,
         progress: OnProgress | None = None,
         cancelled: IsCancelled | None = None,
     ) -> int:
         """Copy a session, unless it is here as it is there; returns the copy's key. ``progress``:
         entries done and in all. Raises StoreError, ImportCancelled."""
-        session = TeamSession(team.name, team.shared_session(key))
+        session = TeamSession(team.name, shared)
         for known, copied in list(self._copies.items()):
             if copied.published == session.published:
                 self._copies[known] = session
                 return known
-        copy = LibraryCopy(team, key, masks=False)
+        copy = LibraryCopy(team, shared.row.key, masks=False)
         made = self._store.take_copy(copy, progress, cancelled).key
         self._copies[made] = session
         return made

@@ -40,6 +40,7 @@ from explorer.store.rows import (
     OnProgress,
     SessionRow,
     StoreError,
+    UnreachableError,
 )
 from explorer.store.search import SearchHit
 from explorer.store.search_text import (
@@ -174,7 +175,7 @@ class TeamLibrary:
         if isinstance(error, self._driver.errors.InsufficientPrivilege):
             return StoreError(self.place, f"you may not do this there: {reason}")
         if self._connection is None or self._connection.closed:
-            return StoreError(self.place, f"the server was not reached: {reason}")
+            return UnreachableError(self.place, f"the server was not reached: {reason}")
         return StoreError(self.place, f"the server refused: {reason}")
 
     # the layout ----------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from ui.library.needed_controller import NeededController
 from ui.library.page import LibraryPage
 from ui.shell.dialogs import ask_text, confirm, present
 from ui.team.controller import TeamController
-from ui.team.libraries import TeamLibraries
+from ui.team.libraries import TeamLibraries, refusal
 from ui.team.publishing import PublishingController
 from ui.team.shelf import TeamShelf
 from ui.widgets.figures import count
@@ -357,7 +357,7 @@ class LibraryPageController(QObject):
         try:
             hits = await self._shelf.search(words, MOST_HITS, lambda: number != self._search)
         except StoreError as error:
-            page.notice.show_notice(Notice("error", str(error), "Nothing was changed."))
+            page.notice.show_notice(refusal(page.team, error, ""))
             return
         if number == self._search:
             found = [

@@ -6,26 +6,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
 from explorer.audit.findings import Finding
 from explorer.services.changes import SessionsChanged
-from explorer.services.publication import connect
 from explorer.services.team_sessions import TeamSessions
 from explorer.store.postgres import TeamLibrary
 from explorer.store.rows import ImportCancelled, StoreError
 from ui.app_state import AppState
 from ui.library.controller import SessionsController
 from ui.library.pane import when
-from ui.team.libraries import LIBRARY_ERRORS, TeamLibraries
+from ui.team.libraries import LIBRARY_ERRORS, TeamLibraries, refusal
 from ui.team.notes import TeamNotes
 from ui.theme import S4, S8, S16
 from ui.widgets.labels import ElidedLabel
 from ui.widgets.panels import push_button, row_in
-
-OWN_SAFE = "Your own library does not depend on it."
 
 
 class ReadOnlyStrip(QFrame):
@@ -80,27 +78,22 @@ class TeamController(QObject):
         def progress(done: int, total: int) -> None:
             loop.call_soon_threadsafe(work.update, done, total)
 
-        def read() -> int:
+        def read(team: TeamLibrary) -> int:
+            # First the server, which may be gone: to make a database takes its time.
+            shared = team.shared_session(key)
             if state.team_sessions is None:
                 state.team_sessions = TeamSessions(bench)
-            # Not the connection by which the list is kept current, which would wait.
-            team = connect(name)
-            try:
-                return state.team_sessions.take(team, key, progress, lambda: work.cancelled)
-            finally:
-                team.close()
+            return state.team_sessions.take(team, shared, progress, lambda: work.cancelled)
 
         try:
             async with self._opening:
-                copy = await self._libraries.run(read)
+                copy = await self._libraries.ask(name, read)
         except ImportCancelled:
             state.say("Cancelled; nothing of the session was kept.")
             return
         except LIBRARY_ERRORS as error:
-            state.notice(
-                "error", str(error), OWN_SAFE, action="&Try again",
-                on_action=lambda: self._again(name, key, entry),
-            )  # fmt: skip
+            again = partial(self._again, name, key, entry)
+            state.window.notices.show_notice(refusal(name, error, "", again))
             return
         finally:
             work.end()
@@ -244,11 +237,10 @@ class TeamController(QObject):
             return
         words, key = view.box.text(), shown.shared.row.key
         try:
-            await self._libraries.write(shown.library, lambda team: write(team, key))
+            await self._libraries.ask(shown.library, lambda team: write(team, key))
         except StoreError as error:
-            self._state.notice(
-                "error", str(error), "The note was not written; its words stand where they were."
-            )
+            safe = "The note was not written; its words stand where they were."
+            self._state.window.notices.show_notice(refusal(shown.library, error, safe))
             return
         if view.box.text() == words:
             view.written()
@@ -261,8 +253,9 @@ class TeamController(QObject):
 
     async def _removed(self, name: str, number: int) -> None:
         try:
-            await self._libraries.write(name, lambda team: team.remove_note(number))
+            await self._libraries.ask(name, lambda team: team.remove_note(number))
         except StoreError as error:
-            self._state.notice("error", str(error), "The note is still there.")
+            safe = "The note is still there."
+            self._state.window.notices.show_notice(refusal(name, error, safe))
             return
         self._libraries.try_again(name)

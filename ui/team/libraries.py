@@ -16,8 +16,9 @@ from PySide6.QtCore import QObject, Signal
 from explorer.services.publication import connect
 from explorer.settings.libraries import LibrariesError, read_libraries
 from explorer.store.postgres import Note, Shared, TeamLibrary
-from explorer.store.rows import StoreError
+from explorer.store.rows import StoreError, UnreachableError
 from ui.app_state import AppState
+from ui.widgets.notice import Notice
 
 T = TypeVar("T")
 
@@ -25,6 +26,20 @@ AGAIN_S = 2.0
 """Seconds after which a server that is gone is looked for again."""
 LIBRARY_ERRORS = (StoreError, LibrariesError, OSError)
 """What a team's library may raise."""
+OWN_SAFE = "Your own library does not depend on it."
+
+
+def refusal(
+    name: str, error: Exception, safe: str, again: Callable[[], None] | None = None
+) -> Notice:
+    """What to tell of an error of a team's library. ``safe``: what is safe; ``again``: tries it
+    again."""
+    is_gone = isinstance(error, UnreachableError)
+    return Notice(
+        "error", f"The server of {name} is not reached." if is_gone else str(error),
+        " ".join(filter(None, (safe, OWN_SAFE))), details=str(error) if is_gone else "",
+        action="&Try again" if again is not None else "", on_action=again,
+    )  # fmt: skip
 
 
 class TeamContent(Struct, frozen=True):
@@ -44,7 +59,8 @@ class _Followed(Struct):
     """Set: it is to be read again."""
     team: TeamLibrary | None = None
     content: TeamContent | None = None
-    lost: str = ""
+    error: Exception | None = None
+    """Why it cannot be read now."""
 
 
 class TeamLibraries(QObject):
@@ -57,6 +73,7 @@ class TeamLibraries(QObject):
         super().__init__(state)
         self._state = state
         self._followed: dict[str, _Followed] = {}
+        self._keeping: list[asyncio.Task[None]] = []
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="team-reading")
 
     @staticmethod
@@ -71,7 +88,7 @@ class TeamLibraries(QObject):
         """Read a library, and keep what it holds current for as long as the window is open."""
         if name not in self._followed:
             one = self._followed[name] = _Followed(name)
-            self._state.tasks.start(f"Reading {name}", self._keep(one))
+            self._keeping.append(asyncio.ensure_future(self._keep(one)))
 
     def try_again(self, name: str) -> None:
         """Look for a lost server now."""
@@ -82,12 +99,13 @@ class TeamLibraries(QObject):
         """What a library that is followed holds; None before it was read."""
         return self._followed[name].content if name in self._followed else None
 
-    def lost(self, name: str) -> str:
-        """Why a library that is followed cannot be reached; empty where it can."""
-        return self._followed[name].lost if name in self._followed else ""
+    def error(self, name: str) -> Exception | None:
+        """Why a library that is followed cannot be read now; None where it can."""
+        return self._followed[name].error if name in self._followed else None
 
-    async def write(self, name: str, work: Callable[[TeamLibrary], T]) -> T:
-        """Do something in a library that is followed. Raises StoreError."""
+    async def ask(self, name: str, work: Callable[[TeamLibrary], T]) -> T:
+        """Ask something of a library, or write into it. Raises StoreError."""
+        self.follow(name)
         return await self.run(lambda: work(self._connected(self._followed[name])))
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -96,6 +114,10 @@ class TeamLibraries(QObject):
 
     async def close(self) -> None:
         """Let go of all servers."""
+        for task in self._keeping:
+            task.cancel()
+        if self._keeping:
+            await asyncio.wait(self._keeping)
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
@@ -110,15 +132,20 @@ class TeamLibraries(QObject):
         told = partial(loop.call_soon_threadsafe, one.wake.set)
         while True:
             one.wake.clear()
-            try:
-                one.content = await self.run(lambda: self._read(one, told))
-                one.lost = ""
-            except LIBRARY_ERRORS as error:
-                one.lost = str(error)
-            self.changed.emit(one.name)
+            await asyncio.wait(
+                [self._state.tasks.start(f"Reading {one.name}", self._take(one, told))]
+            )
             # Who watches is told of what others do, and that a server is gone.
             with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(one.wake.wait(), AGAIN_S if one.lost else None)
+                await asyncio.wait_for(one.wake.wait(), AGAIN_S if one.error else None)
+
+    async def _take(self, one: _Followed, told: Callable[[], object]) -> None:
+        try:
+            one.content = await self.run(lambda: self._read(one, told))
+            one.error = None
+        except LIBRARY_ERRORS as error:
+            one.error = error
+        self.changed.emit(one.name)
 
     def _read(self, one: _Followed, told: Callable[[], object]) -> TeamContent:
         if one.team is None:
@@ -136,5 +163,5 @@ class TeamLibraries(QObject):
     def _connected(one: _Followed) -> TeamLibrary:
         """Raises StoreError."""
         if one.team is None:
-            raise StoreError(f"team library {one.name}", "the server was not reached")
+            raise UnreachableError(f"team library {one.name}", "the server was not reached")
         return one.team

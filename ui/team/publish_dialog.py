@@ -71,7 +71,7 @@ class PublishDialog(Dialog):
         self._is_going = False
         self._lay_out()
         self.table.show_rows(self.going)
-        fit(self, 860, 480)
+        fit(self, 860, min(480, 240 + 28 * len(self.going)))
         self.show_reading(0)
 
     def _lay_out(self) -> None:

@@ -17,14 +17,16 @@ from explorer.store.postgres import TeamLibrary
 from explorer.store.rows import ImportCancelled, OnProgress
 from ui.app_state import AppState
 from ui.shell.dialogs import open_once
-from ui.team.libraries import LIBRARY_ERRORS, TeamLibraries
+from ui.team.libraries import LIBRARY_ERRORS, TeamLibraries, refusal
 from ui.team.publish_dialog import READING, Going, PublishDialog
 from ui.widgets.figures import count
-from ui.widgets.notice import Notice
 
 T = TypeVar("T")
 
 NOT_THERE = "not published"
+NOT_ACKNOWLEDGED = "not acknowledged"
+"""Of a session that was on its way when its server was lost: it may be there, and publishing it
+again is harmless."""
 
 
 class PublishingController(QObject):
@@ -78,6 +80,8 @@ class PublishingController(QObject):
                 made = await self._run(
                     stop, partial(plan_publishing, bench.store, key, team, stop.is_set)
                 )
+                if stop.is_set():
+                    return
                 one.plan, one.is_there = made, made.unchanged
                 one.state = "as it is there" if made.unchanged else "to be published"
                 dialog.show_reading(done)
@@ -87,10 +91,10 @@ class PublishingController(QObject):
         except ImportCancelled:
             return
         except LIBRARY_ERRORS as error:
-            if dialog is self._dialog:
-                self._refuse(dialog, str(error), "Nothing has gone.", lambda: self._plan(dialog))
+            if not stop.is_set():
+                self._refuse(dialog, error, "Nothing has gone.", lambda: self._plan(dialog))
             return
-        if dialog is self._dialog:
+        if not stop.is_set():
             dialog.show_ready()
 
     def _send(self, dialog: PublishDialog) -> None:
@@ -125,11 +129,13 @@ class PublishingController(QObject):
         try:
             await self._connected(name, stop, send)
         except ImportCancelled:
-            self._show_end(dialog, f"Stopped. {_words(gone, len(wanted))}.")
+            words = f"Stopped. {_words(gone, len(wanted))}; nothing of the others is there."
+            self._show_end(dialog, words)
         except LIBRARY_ERRORS as error:
-            words = f"{_words(gone, len(wanted))}."
             self._show_end(dialog, "")
-            self._refuse(dialog, str(error), words, lambda: self._send(dialog))
+            if gone < len(wanted):
+                wanted[gone].state = NOT_ACKNOWLEDGED
+            self._refuse(dialog, error, f"{_words(gone, len(wanted))}.", lambda: self._send(dialog))
         else:
             self._show_end(dialog, f"{count(gone, 'session')} published.")
         self._libraries.try_again(name)
@@ -163,15 +169,12 @@ class PublishingController(QObject):
             raise
 
     def _refuse(
-        self, dialog: PublishDialog, what: str, safe: str, again: Callable[[], None]
+        self, dialog: PublishDialog, error: Exception, safe: str, again: Callable[[], None]
     ) -> None:
-        if dialog is not self._dialog:
-            self._state.notice("error", what, safe)
-            return
-        dialog.notice.show_notice(
-            Notice("error", what, f"{safe} Your own library does not depend on it.",
-                   action="&Try again", on_action=again)
-        )  # fmt: skip
+        if dialog is self._dialog:
+            dialog.notice.show_notice(refusal(dialog.library, error, safe, again))
+        else:
+            self._state.notice("error", str(error), safe)
 
 
 def _from_thread(loop: asyncio.AbstractEventLoop, shown: Callable[[int, int], None]) -> OnProgress:
@@ -184,4 +187,4 @@ def _from_thread(loop: asyncio.AbstractEventLoop, shown: Callable[[int, int], No
 
 
 def _words(gone: int, wanted: int) -> str:
-    return f"{gone:,} of {count(wanted, 'session')} were published and stay; nothing of the others"
+    return f"{gone:,} of {count(wanted, 'session')} were published and stay"

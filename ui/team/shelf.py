@@ -15,8 +15,7 @@ from ui.app_state import AppState
 from ui.library.arrangement import named
 from ui.library.page import LibraryPage
 from ui.shell.dialogs import ask_text, confirm
-from ui.team.controller import OWN_SAFE
-from ui.team.libraries import TeamLibraries
+from ui.team.libraries import OWN_SAFE, TeamLibraries, refusal
 from ui.widgets.figures import count
 from ui.widgets.notice import Notice
 
@@ -39,7 +38,7 @@ class TeamShelf(QObject):
         content = self._libraries.content(name)
         person = content.person if content is not None else ""
         self._page.show_library(self._libraries.names(), name, person)
-        self._say(self._libraries.lost(name))
+        self._say(self._libraries.error(name))
 
     def library(self) -> Callable[[], Library] | None:
         """Makes the rows of what was read last, on a thread; None before anything was."""
@@ -48,20 +47,18 @@ class TeamShelf(QObject):
             return None
         return lambda: shared_library(content.shared, content.notes)
 
-    def _say(self, lost: str) -> None:
+    def _say(self, error: Exception | None) -> None:
         """Say that the server is gone, for as long as it is."""
         page, name = self._page, self._page.team
-        if not lost:
+        if error is None:
             if self._lost is not None and page.notice.notice is self._lost:
                 page.notice.dismiss()
             self._lost = None
         elif self._libraries.content(name) is None:
-            page.show_lost(f"{name} cannot be read", f"{lost}. {OWN_SAFE}")
+            page.show_lost(f"{name} cannot be read", f"{error}. {OWN_SAFE}")
         elif self._lost is None:
-            self._lost = Notice(
-                "error", lost, f"The list is as it was last read. {OWN_SAFE}",
-                action="&Try again", on_action=self._try_again,
-            )  # fmt: skip
+            safe = "The list is as it was last read."
+            self._lost = refusal(name, error, safe, self._try_again)
             page.notice.show_notice(self._lost)
 
     def _try_again(self) -> None:
@@ -71,7 +68,7 @@ class TeamShelf(QObject):
         self, words: str, limit: int, cancelled: Callable[[], bool]
     ) -> Sequence[SearchHit]:
         """Entries of all sessions that hold the words. Raises StoreError."""
-        return await self._libraries.write(
+        return await self._libraries.ask(
             self._page.team, lambda team: team.search(words, None, limit, cancelled)
         )
 
@@ -134,9 +131,9 @@ class TeamShelf(QObject):
 
     async def _written(self, name: str, work: Callable[[TeamLibrary], None], safe: str) -> None:
         try:
-            await self._libraries.write(name, work)
+            await self._libraries.ask(name, work)
         except StoreError as error:
-            self._page.notice.show_notice(Notice("error", str(error), safe))
+            self._page.notice.show_notice(refusal(name, error, safe))
         self._libraries.try_again(name)
 
     # withdrawing ---------------------------------------------------------------------------------
@@ -161,10 +158,10 @@ class TeamShelf(QObject):
                 gone += team.delete(key).result()
 
         try:
-            await self._libraries.write(name, withdraw)
+            await self._libraries.ask(name, withdraw)
         except StoreError as error:
             left = f"{count(gone, 'session')} of {len(keys):,} withdrawn; the others are there."
-            self._page.notice.show_notice(Notice("error", str(error), left))
+            self._page.notice.show_notice(refusal(name, error, left))
         else:
             self._page.notice.show_notice(Notice("done", f"{count(gone, 'session')} withdrawn."))
         self._libraries.try_again(name)
