@@ -24,7 +24,7 @@ from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
 from explorer.services.open_session import resolve_entry
 from explorer.services.privacy import Privacy, Sending
-from explorer.services.publication import connect
+from explorer.services.publication import connect, pull
 from explorer.services.session_export import changed_form
 from explorer.session.visible_text import visible_line
 from explorer.settings import paths
@@ -35,7 +35,6 @@ from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.profile_files import ProfileError, ProfileFiles
 from explorer.settings.user_settings import following_extensions, live_settings
 from explorer.store import DamagedError, SessionRow, Store, StoreError
-from explorer.store.library import LibraryCopy
 from explorer.store.postgres import TeamLibrary
 from explorer.workbench import Workbench
 
@@ -159,8 +158,7 @@ def session_named(name: str, database: Path | None) -> Iterator[Named]:
     if number.isdigit() and _is_team_library(library):
         with _passing_workbench() as bench:
             with team_library(library) as team:
-                copy = LibraryCopy(team, int(number), masks=False)
-                key = bench.store.take_copy(copy).key
+                key = pull(bench.store, team, int(number)).key
             yield Named(bench, key, stored=False)
         return
     with workbench(database) as bench:

@@ -90,10 +90,15 @@ def pull(store: Store, team: TeamLibrary, key: int) -> ImportReport:
 
 
 def go_on(
-    store: Store, origin: SessionLibrary, key: int, published: tuple[str, int, float]
+    store: Store,
+    origin: SessionLibrary,
+    key: int,
+    published: tuple[str, int, float],
+    progress: OnProgress | None = None,
+    cancelled: IsCancelled | None = None,
 ) -> ImportReport:
     """``pull`` out of any library that has the session. ``published``: the name of the team's
-    library, the key there, and when it was published. Raises StoreError."""
-    report = store.take_copy(LibraryCopy(origin, key, masks=False))
+    library, the key there, and when it was published. Raises StoreError, ImportCancelled."""
+    report = store.take_copy(LibraryCopy(origin, key, masks=False), progress, cancelled)
     store.set_session_setting(report.key, PULLED, list(published)).result()
     return report

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from explorer.services.publication import go_on, pulled
 from explorer.store import Store
-from explorer.store.library import LibraryCopy
 from explorer.store.postgres import Shared, TeamLibrary
 from explorer.store.rows import IsCancelled, OnProgress
 from explorer.workbench import Workbench
@@ -61,8 +60,8 @@ class TeamSessions:
             if copied.published == session.published:
                 self._copies[known] = session
                 return known
-        copy = LibraryCopy(team, shared.row.key, masks=False)
-        made = self._store.take_copy(copy, progress, cancelled).key
+        there = shared.row.key
+        made = go_on(self._store, team, there, session.published, progress, cancelled).key
         self._copies[made] = session
         return made
 

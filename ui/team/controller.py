@@ -23,6 +23,7 @@ from ui.team.libraries import LIBRARY_ERRORS, TeamLibraries, refusal
 from ui.team.notes import TeamNotes
 from ui.theme import S4, S8, S16
 from ui.widgets.labels import ElidedLabel
+from ui.widgets.notice import Notice
 from ui.widgets.panels import push_button, row_in
 
 
@@ -55,6 +56,7 @@ class TeamController(QObject):
         super().__init__(state)
         self._state, self._sessions, self._libraries = state, sessions, libraries
         self._opening = asyncio.Lock()
+        self._told: Notice | None = None
         self._strip: ReadOnlyStrip | None = None
         self._on_entry: TeamNotes | None = None
         self._on_finding: TeamNotes | None = None
@@ -240,11 +242,21 @@ class TeamController(QObject):
             await self._libraries.ask(shown.library, lambda team: write(team, key))
         except StoreError as error:
             safe = "The note was not written; its words stand where they were."
-            self._state.window.notices.show_notice(refusal(shown.library, error, safe))
+            self._tell(refusal(shown.library, error, safe))
             return
+        self._tell(None)
         if view.box.text() == words:
             view.written()
         self._libraries.try_again(shown.library)
+
+    def _tell(self, notice: Notice | None) -> None:
+        """Show what was not done, until something is."""
+        strip = self._state.window.notices
+        if notice is not None:
+            strip.show_notice(notice)
+        elif self._told is not None and strip.notice is self._told:
+            strip.dismiss()
+        self._told = notice
 
     def _remove(self, number: int) -> None:
         shown = self._state.team_session
@@ -255,7 +267,7 @@ class TeamController(QObject):
         try:
             await self._libraries.ask(name, lambda team: team.remove_note(number))
         except StoreError as error:
-            safe = "The note is still there."
-            self._state.window.notices.show_notice(refusal(name, error, safe))
+            self._tell(refusal(name, error, "The note is still there."))
             return
+        self._tell(None)
         self._libraries.try_again(name)

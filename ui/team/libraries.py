@@ -26,7 +26,7 @@ AGAIN_S = 2.0
 """Seconds after which a server that is gone is looked for again."""
 LIBRARY_ERRORS = (StoreError, LibrariesError, OSError)
 """What a team's library may raise."""
-OWN_SAFE = "Your own library does not depend on it."
+OWN_SAFE = "Your own library is not affected."
 
 
 def refusal(

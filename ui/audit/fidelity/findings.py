@@ -58,7 +58,7 @@ from ui.theme import (
 from ui.theme.verdicts import LOST
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton, RichLabel
-from ui.widgets.panels import column_in, enable_unless
+from ui.widgets.panels import column_in
 from ui.widgets.swatch import swatch_size
 from ui.widgets.table import ROW, Column, Index, TableModel
 
@@ -379,8 +379,8 @@ class FindingPart(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.finding: Finding | None = None
-        self.refused = ""
-        """Why nothing can be done about a finding here; empty where it can."""
+        self.is_read_only = False
+        """Whether nothing can be done about a finding here: what the team noted has the room."""
         self.offered: frozenset[str] = frozenset()
         """Which of the actions there is somebody for."""
         self.text = QLabel(self)
@@ -441,9 +441,8 @@ class FindingPart(QWidget):
         self._show_sources(finding)
         self.in_summary.setVisible(bool(finding.places))
         for name, button in self.buttons.items():
-            button.setVisible(name in self.offered)
-            has_source = bool(finding.fact.sources) or name != "pin"
-            enable_unless(button, self.refused or ("" if has_source else "It has no entry."))
+            button.setVisible(name in self.offered and not self.is_read_only)
+            button.setEnabled(bool(finding.fact.sources) or name != "pin")
 
     def show_excerpt(self, finding: Finding, found: Excerpt | None) -> None:
         """Show the words of the source around the place, where the finding is still shown."""

@@ -160,7 +160,7 @@ class FidelityPage(QWidget):
         super().__init__(parent)
         self.shown: Audited | None = None
         self._body: QWidget | None = None
-        self._refused = ""
+        self._is_read_only = False
         self._foot: QWidget | None = None
         self._offered: list[str] = []
         self._parts: list[QWidget] = []
@@ -221,10 +221,10 @@ class FidelityPage(QWidget):
 
     def refuse(self, why: str) -> None:
         """Let nothing be done about a finding where there is a reason, nor a model be asked."""
-        self._refused = why
+        self._is_read_only = bool(why)
         enable_unless(self.recall, why)
         if self._body is not None:
-            self.detail.refused = why
+            self.detail.is_read_only = self._is_read_only
 
     def add_foot(self, foot: QWidget) -> None:
         """Put something below the finding that is shown in full."""
@@ -253,7 +253,7 @@ class FidelityPage(QWidget):
         if self._body is None:
             self._parts += [make() for make in self._makers[len(self._parts) :]]
             self._places.addWidget(self._make_body())
-            self.detail.refused = self._refused
+            self.detail.is_read_only = self._is_read_only
             self.detail.offer(*self._offered)
 
     def _make_body(self) -> QWidget:
