@@ -93,6 +93,9 @@ class TeamController(QObject):
         except ImportCancelled:
             state.say("Cancelled; nothing of the session was kept.")
             return
+        except asyncio.CancelledError:
+            work.cancel()  # The thread ends at its next look.
+            raise
         except LIBRARY_ERRORS as error:
             again = partial(self._again, name, key, entry)
             state.window.notices.show_notice(refusal(name, error, "", again))

@@ -16,6 +16,8 @@ from ui.widgets.figures import count, moment
 from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.panels import column_in, row, scroll_area
 
+MOST_SHOWN = 50
+"""Notes at a place that are shown, the newest."""
 HIGHEST = 132
 """Pixels at a text scale of 100 % that the notes take at most; more of them scroll."""
 
@@ -109,7 +111,8 @@ class TeamNotes(QWidget):
         self.box.setPlaceholderText(f"Write a note for {library}")
         content = QWidget(self)
         column = column_in(content, S4)
-        self.lines = [NoteLine(one, one.author == person, content) for one in notes]
+        last = notes[-MOST_SHOWN:]
+        self.lines = [NoteLine(one, one.author == person, content) for one in last]
         for line in self.lines:
             line.remove_asked.connect(self.remove_asked)
             column.addWidget(line)
