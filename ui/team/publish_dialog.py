@@ -12,10 +12,10 @@ from explorer.services.publication import PublishPlan
 from explorer.store import SessionRow
 from ui.theme import S8, S12, S16
 from ui.widgets.choice import ChoiceBox
-from ui.widgets.dialogs import Dialog, fit
+from ui.widgets.dialogs import Dialog, fit, grow
 from ui.widgets.figures import count, full, short
 from ui.widgets.labels import Caption
-from ui.widgets.notice import NoticeStrip
+from ui.widgets.notice import Notice, NoticeStrip
 from ui.widgets.panels import column_in, column_of, enable_unless, push_button, row
 from ui.widgets.table import RIGHT, Column, Table, TableModel
 
@@ -71,7 +71,7 @@ class PublishDialog(Dialog):
         self._is_going = False
         self._lay_out()
         self.table.show_rows(self.going)
-        fit(self, 860, min(480, 240 + 28 * len(self.going)))
+        fit(self, 860, min(480, 280 + 28 * len(self.going)))
         self.show_reading(0)
 
     def _lay_out(self) -> None:
@@ -135,6 +135,11 @@ class PublishDialog(Dialog):
         enable_unless(self.publish, "They are on their way.")
         self.leave.setText("Stop")
         self._refresh()
+
+    def show_notice(self, notice: Notice) -> None:
+        """Say what went wrong, with room for it."""
+        self.notice.show_notice(notice)
+        grow(self, 860, 480)
 
     def show_end(self, words: str) -> None:
         """Say how it went."""

@@ -129,13 +129,14 @@ class PublishingController(QObject):
         try:
             await self._connected(name, stop, send)
         except ImportCancelled:
-            words = f"Stopped. {_words(gone, len(wanted))}; nothing of the others is there."
-            self._show_end(dialog, words)
+            self._show_end(dialog, f"Stopped. {_words(gone, len(wanted))}")
         except LIBRARY_ERRORS as error:
             self._show_end(dialog, "")
             if gone < len(wanted):
                 wanted[gone].state = NOT_ACKNOWLEDGED
-            self._refuse(dialog, error, f"{_words(gone, len(wanted))}.", lambda: self._send(dialog))
+            done = _words(gone, len(wanted)) if gone else "Nothing was acknowledged."
+            safe = f"{done} To publish one again is harmless."
+            self._refuse(dialog, error, safe, lambda: self._send(dialog))
         else:
             self._show_end(dialog, f"{count(gone, 'session')} published.")
         self._libraries.try_again(name)
@@ -172,7 +173,7 @@ class PublishingController(QObject):
         self, dialog: PublishDialog, error: Exception, safe: str, again: Callable[[], None]
     ) -> None:
         if dialog is self._dialog:
-            dialog.notice.show_notice(refusal(dialog.library, error, safe, again))
+            dialog.show_notice(refusal(dialog.library, error, safe, again))
         else:
             self._state.notice("error", str(error), safe)
 
@@ -187,4 +188,6 @@ def _from_thread(loop: asyncio.AbstractEventLoop, shown: Callable[[int, int], No
 
 
 def _words(gone: int, wanted: int) -> str:
-    return f"{gone:,} of {count(wanted, 'session')} were published and stay"
+    if not gone:
+        return "Nothing was published."
+    return f"{gone:,} of {count(wanted, 'session')} were published and stay."
