@@ -241,9 +241,11 @@ class FilterBar(QWidget):
     def show_libraries(self, names: Sequence[str], chosen: str) -> None:
         """Offer the libraries of teams beside the person's own; nothing where there are none.
         ``chosen``: the name of one, empty for the person's own."""
-        self.libraries.clear()
-        for name, words in (("", "My library"), *((name, name) for name in names)):
-            self.libraries.addItem(words, name)
+        offered = ["", *names]
+        if offered != [self.libraries.itemData(at) for at in range(self.libraries.count())]:
+            self.libraries.clear()
+            for name in offered:
+                self.libraries.addItem(name or "My library", name)
         self.libraries.setCurrentIndex(max(0, self.libraries.findData(chosen)))
         self.libraries.setVisible(bool(names))
         for button in self.places.buttons():

@@ -121,6 +121,8 @@ class LibraryPageController(QObject):
 
     def _present(self, page: LibraryPage) -> None:
         if self._shelf is not None:
+            if page.team and page.team not in self._libraries.names():
+                self._choose_library("")  # It was removed meanwhile.
             self._shelf.show_library(page.team)
         if self._is_stale:
             self._read()
