@@ -4,13 +4,12 @@ own that is removed in the end."""
 from __future__ import annotations
 
 import shutil
-import tempfile
-from pathlib import Path
 
 from msgspec import Struct
 
 from explorer.services.publication import go_on, pulled
 from explorer.store import Store
+from explorer.store.other_programs import Claim, is_abandoned
 from explorer.store.postgres import Shared, TeamLibrary
 from explorer.store.rows import IsCancelled, OnProgress
 from explorer.workbench import Workbench
@@ -39,7 +38,14 @@ class TeamSessions:
         """Makes the database. ``own``: the workbench of the person's library. Raises StoreError,
         OSError."""
         self._own = own
-        self._folder = Path(tempfile.mkdtemp(prefix="session-explorer-"))
+        place = own.store.path.with_name("team-sessions")
+        # What a program that was killed has left is removed by the next one.
+        for left in place.parent.glob(f"{place.name}-*"):
+            if is_abandoned(place, left.name.removeprefix(f"{place.name}-")):
+                shutil.rmtree(left, ignore_errors=True)
+        self._claim = Claim.make(place)
+        self._folder = place.with_name(f"{place.name}-{self._claim.name}")
+        self._folder.mkdir(0o700)
         self._store = Store.open(self._folder / "team.db")
         self._store.begin_keys_at(FIRST_KEY).result()
         self._copies: dict[int, TeamSession] = {}
@@ -82,3 +88,4 @@ class TeamSessions:
         """Remove the copies."""
         self._store.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+        self._claim.release()

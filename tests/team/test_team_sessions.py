@@ -78,9 +78,15 @@ def test_what_came_from_a_team_leaves_this_computer_only_when_somebody_agrees(
     assert own.open_blocking(fork.key).models.are_for_imported()
 
 
-def test_the_copies_are_gone_in_the_end(own: Workbench, library_of: LibraryOf) -> None:
+def test_the_copies_are_gone_in_the_end_and_those_of_a_killed_program_at_the_next_start(
+    own: Workbench,
+) -> None:
     made = TeamSessions(own)
     folder = made.bench.store.path.parent
-    assert folder.is_dir()
-    made.close()
-    assert not folder.exists()
+    left = folder.with_name("team-sessions-0123456789abcdef")
+    left.mkdir()
+    other = TeamSessions(own)
+    assert folder.is_dir() and not left.exists(), "one is in use, the other is nobody's"
+    for one in (made, other):
+        one.close()
+    assert not list(folder.parent.glob("team-sessions*"))
