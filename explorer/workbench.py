@@ -19,6 +19,7 @@ from explorer.services.changes import Change, ChangeHub, Listener, PromptsChange
 from explorer.services.document import Document
 from explorer.services.followed_file import FollowedFile
 from explorer.services.open_session import Shared
+from explorer.services.privacy import Privacy
 from explorer.services.related_sessions import RelatedSessions, related_sessions
 from explorer.services.session_export import ExportForm, original_problem, write_session
 from explorer.services.session_files import Transcripts, remove_outputs
@@ -53,15 +54,21 @@ class Workbench:
         clock_ms: Callable[[], int] = now_ms,
         random: Random | None = None,
         extensions: Extensions | None = None,
+        beside: Workbench | None = None,
     ) -> None:
-        """``extensions``: called for compactions and navigations; None: none are."""
+        """``extensions``: called for compactions and navigations; None: none are. ``beside``: the
+        workbench of the person's own library, whose changes and privacy are those of this one too;
+        the sessions of this one are only read."""
         self.store = store
         self.extensions = extensions
         self.client = client
-        self.hub = hub = ChangeHub()
+        self.hub: ChangeHub = beside.hub if beside is not None else ChangeHub()
+        hub = self.hub
         templates, agent_prompt = load_templates(), load_prompt("agent")
         self._shared = Shared(store, client, hub, templates, agent_prompt, extensions)
-        self.privacy = self._shared.privacy
+        if beside is not None:
+            self._shared.privacy, self._shared.is_read_only = beside.privacy, True
+        self.privacy: Privacy = self._shared.privacy
         """What the person wants of secrets and imported sessions; for all opened ones."""
         self.prompts = PromptTemplates(clock_ms, lambda names: hub.publish(PromptsChanged(names)))
         """The words sent to models, to be seen and changed."""

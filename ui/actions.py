@@ -48,12 +48,20 @@ class Bound(Struct):
     spec: ActionSpec
     action: QAction
     run: Callable[[], object]
-    can_run: bool = True
+    allowed: bool = True
+    """What ``ActionRegistry.enable`` said last."""
     why_not: str = ""
     """Why it can do nothing now."""
     is_shown: bool = True
     exists: bool = True
     """Whether what it is for is in the window."""
+    refused: str = ""
+    """Why it can do nothing, whatever else holds; see ``ActionRegistry.refuse``."""
+
+    @property
+    def can_run(self) -> bool:
+        """Whether it can do anything now."""
+        return self.allowed and not self.refused
 
 
 class ActionRegistry(QObject):
@@ -103,14 +111,25 @@ class ActionRegistry(QObject):
         in a session."""
         for action_id in ids:
             bound = self._bound[action_id]
-            if bound.can_run != on:
-                bound.can_run = on
-                bound.action.setEnabled(on)
-            reason = "" if on else why_not
-            if bound.why_not != reason:
-                bound.why_not = reason
-                bound.action.setToolTip(reason or bound.spec.tip)
-                bound.action.setStatusTip(reason or bound.spec.tip)
+            bound.allowed, bound.why_not = on, "" if on else why_not
+            self._apply(bound)
+
+    def refuse(self, ids: Iterable[str], why: str) -> None:
+        """Let actions do nothing for as long as there is a reason, which their tips give, whatever
+        ``enable`` says of them meanwhile; empty: what it said holds again."""
+        for action_id in ids:
+            bound = self._bound[action_id]
+            bound.refused = why
+            self._apply(bound)
+
+    def _apply(self, bound: Bound) -> None:
+        """Show what was said of an action, where that is something else now."""
+        if bound.action.isEnabled() != bound.can_run:
+            bound.action.setEnabled(bound.can_run)
+        tip = bound.refused or bound.why_not or bound.spec.tip
+        if bound.action.toolTip() != tip:
+            bound.action.setToolTip(tip)
+            bound.action.setStatusTip(tip)
 
     def set_existing(self, ids: Iterable[str], on: bool) -> None:
         """Say of actions whether the window has what they are for; without it they are in no menu
@@ -154,6 +173,16 @@ class ActionRegistry(QObject):
 def _tipped(menu: QMenu) -> QMenu:
     menu.setToolTipsVisible(True)
     return menu
+
+
+def add_change(menu: QMenu, text: str, run: Callable[[], object], why_not: str) -> None:
+    """Offer what changes a session; where ``why_not`` is not empty it cannot be chosen, and says
+    why."""
+    action = menu.addAction(text)
+    action.setEnabled(not why_not)
+    action.setToolTip(why_not or action.toolTip())
+    menu.setToolTipsVisible(menu.toolTipsVisible() or bool(why_not))
+    action.triggered.connect(lambda _checked=False: run())
 
 
 def sequences_of(keys: Keys) -> list[QKeySequence]:

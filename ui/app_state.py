@@ -18,6 +18,7 @@ from explorer.models.catalogue import REMOTE, cannot_summarize, only_summarizes
 from explorer.models.client import ModelInfo
 from explorer.services.document import Document
 from explorer.services.effective_rules import summarizer_of
+from explorer.services.team_sessions import FIRST_KEY, TeamSession, TeamSessions
 from explorer.settings.choices import (
     WINDOW_KEY,
     Chosen,
@@ -113,6 +114,8 @@ class AppState(QObject):
         self.preferences = preferences
         self.tasks = TaskOwner(self.report)
         self.bench: Workbench | None = None
+        self.team_sessions: TeamSessions | None = None
+        """The sessions of teams that were looked at; made for the first of them."""
         self.document: Document | None = None
         self.bus = Bus(lambda: self.document.key if self.document is not None else 0)
         self.fillers: list[Callable[[], None]] = []
@@ -143,6 +146,32 @@ class AppState(QObject):
         self.bench = bench
         self.bus.connect(bench)
         self.opened.emit()
+
+    def bench_of(self, key: int) -> Workbench:
+        """The workbench that opens a session: that of the person's own library, or the one of the
+        sessions of teams."""
+        team, own = self.team_sessions, self.bench
+        assert own is not None
+        return team.bench if team is not None and key >= FIRST_KEY else own
+
+    @property
+    def team_session(self) -> TeamSession | None:
+        """The session of a team that is shown; None for one of the person's own."""
+        document, team = self.document, self.team_sessions
+        if document is None or team is None or document.key < FIRST_KEY:
+            return None
+        return team.origin(document.key)
+
+    @property
+    def read_only(self) -> str:
+        """Why the session that is shown cannot be changed; empty where it can be."""
+        return self.document.read_only if self.document is not None else ""
+
+    def refuses(self) -> bool:
+        """Whether the session that is shown cannot be changed; says why."""
+        if why := self.read_only:
+            self.say(why)
+        return bool(why)
 
     @property
     def selected(self) -> int:

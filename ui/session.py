@@ -75,6 +75,9 @@ from ui.settings.controller import (
     SettingsController,
 )
 from ui.shell.session_views import SessionViewsController
+from ui.team.controller import TeamController
+from ui.team.libraries import TeamLibraries
+from ui.team.publishing import PublishingController
 from ui.welcome.controller import WelcomeController
 from ui.welcome.tour import TourController
 from ui.workshop.controller import (
@@ -130,9 +133,13 @@ class WindowSession(QObject):
         self.arrangement = ArrangementController(self.state, self.sessions.open_now)
         self.live = LiveController(self.state)
         self.discovery = DiscoveryController(self.state, self.sessions, self.live)
+        self.libraries = TeamLibraries(self.state)
+        self.team = TeamController(self.state, self.sessions, self.libraries)
+        self.publishing = PublishingController(self.state, self.libraries)
         self.library_page = LibraryPageController(
-            self.state, self.sessions, self.arrangement, self.discovery
-        )
+            self.state, self.sessions, self.arrangement, self.discovery, self.libraries, self.team,
+            self.publishing,
+        )  # fmt: skip
         self.search = SearchController(self.state, self.sessions)
         self.navigation = NavigationController(self.state)
         self.agent = AgentController(self.state)
@@ -235,9 +242,11 @@ class WindowSession(QObject):
             await self.state.tasks.close()
             # Behind the tasks that fill panes: one of them begins to follow the session's file.
             await self.live.close()
+            await self.libraries.close()
             # Panes read payloads in threads of Qt's; the database closes behind the last of them.
             await asyncio.to_thread(QThreadPool.globalInstance().waitForDone, READERS_MS)
             await asyncio.to_thread(self.sessions.close)
+            await self.team.close()
             await asyncio.to_thread(extensions.close)
             await asyncio.to_thread(client.close)
             await asyncio.to_thread(store.close)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -53,6 +54,12 @@ class Finding(Struct, frozen=True):
     def key(self) -> tuple[Group, FactKind, str]:
         """Equal for the same finding in two summaries."""
         return self.group, self.fact.kind, self.fact.key
+
+    @property
+    def id(self) -> str:
+        """``key`` in a few letters, such as ``open-state:5f0c21d8``, by which a note names it."""
+        digest = sha256(f"{self.fact.kind}\n{self.fact.key}".encode("utf-8", "replace"))
+        return f"{self.group}:{digest.hexdigest()[:8]}"
 
 
 class SectionCheck(Struct, frozen=True):

@@ -20,22 +20,21 @@ from explorer.commands.run_terminal import typed_line
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
-from explorer.models.keys import remember_secret
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
 from explorer.services.open_session import resolve_entry
 from explorer.services.privacy import Privacy, Sending
+from explorer.services.publication import connect, pull
 from explorer.services.session_export import changed_form
 from explorer.session.visible_text import visible_line
 from explorer.settings import paths
 from explorer.settings.choices import with_window
 from explorer.settings.effective import Values, effective, profile_named
-from explorer.settings.libraries import LibrariesError, password_of, read_libraries
+from explorer.settings.libraries import LibrariesError, read_libraries
 from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.profile_files import ProfileError, ProfileFiles
 from explorer.settings.user_settings import following_extensions, live_settings
 from explorer.store import DamagedError, SessionRow, Store, StoreError
-from explorer.store.library import LibraryCopy
 from explorer.store.postgres import TeamLibrary
 from explorer.workbench import Workbench
 
@@ -122,13 +121,7 @@ def team_library(name: str | None, *, any_version: bool = False) -> Iterator[Tea
     """The team library of a name, or the one in use. ``any_version``: also one without tables.
     Raises CommandFailed."""
     try:
-        known = read_libraries()
-        named = known.named(name)
-        address = known.libraries[named]
-        if password := password_of(named, address):
-            remember_secret(password)
-        make = TeamLibrary if any_version else TeamLibrary.open
-        team = make(named, address.address, password)
+        team = connect(name, any_version=any_version)
         try:
             yield team
         finally:
@@ -165,8 +158,7 @@ def session_named(name: str, database: Path | None) -> Iterator[Named]:
     if number.isdigit() and _is_team_library(library):
         with _passing_workbench() as bench:
             with team_library(library) as team:
-                copy = LibraryCopy(team, int(number), masks=False)
-                key = bench.store.take_copy(copy).key
+                key = pull(bench.store, team, int(number)).key
             yield Named(bench, key, stored=False)
         return
     with workbench(database) as bench:

@@ -12,11 +12,10 @@ from typing import Any
 
 from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common, check_positive
-from explorer.commands.output import local_time, print_json, print_table
-from explorer.commands.session_list import moment
+from explorer.commands.output import ProgressLine, local_time, print_json, print_table
+from explorer.commands.session_list import NOT_RECORDED, add_filters, filtered, moment
 from explorer.commands.targets import find_session, team_library, workbench
-from explorer.formats import adapter_of
-from explorer.services.library import project_name
+from explorer.services.library import LibraryRow, shared_library
 from explorer.services.publication import (
     PULLED,
     PublishPlan,
@@ -37,6 +36,7 @@ from explorer.settings.libraries import (
 )
 from explorer.store import SessionRow, StoreError
 from explorer.store.postgres import Note, Shared, TeamLibrary
+from explorer.store.rows import OnProgress
 from explorer.workbench import Workbench
 
 ACTIONS = {
@@ -86,14 +86,16 @@ def add_action(parser: argparse.ArgumentParser, action: str) -> None:
             parser.add_argument("session", type=int, help="its number there")
             parser.add_argument("text", nargs="?", default="")
             parser.add_argument("--at", default="", metavar="ENTRY", help="the id of an entry")
+            parser.add_argument(
+                "--finding", default="", metavar="ID", help="of `audit --json`, at that entry"
+            )
             parser.add_argument("--label", action="store_true", help="a label, not a note")
             parser.add_argument("--remove", type=int, metavar="N", help="take this one away")
         case "notes":
             parser.add_argument("session", type=int, nargs="?", help="its number there")
     if action == "sessions":
-        for name in ("agent", "project", "by"):
-            parser.add_argument(f"--{name}", default="", metavar=name[0].upper())
-        parser.add_argument("--since", metavar="DATE", help="used on this day or later")
+        add_filters(parser)
+        parser.add_argument("--by", metavar="B", help="only what this person published")
     if action in ("search", "note", "notes"):
         _add_library(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
@@ -173,12 +175,15 @@ def _publish(arguments: argparse.Namespace) -> None:
             raise CommandFailed("Nothing was published.")
         done: list[dict[str, Any]] = []
         failure, status = "", 1
+        line = ProgressLine()
         try:
-            for plan in wanted:
-                report = publish(bench.store, plan.row.key, team)
+            for at, plan in enumerate(wanted):
+                progress = _progress(line, plans=wanted, at=at)
+                report = publish(bench.store, plan.row.key, team, progress)
                 done.append(
                     {"session": plan.row.key, "published": report.key, "new": report.created}
                 )
+                line.end()
                 if not arguments.json:
                     words = f"published session {plan.row.key} as {report.key}"
                     print(visible_line(words), flush=True)
@@ -186,12 +191,26 @@ def _publish(arguments: argparse.Namespace) -> None:
             failure = str(error)
         except KeyboardInterrupt:
             failure, status = "interrupted", INTERRUPTED
+        finally:
+            line.end()
     if arguments.json:
         print_json({"library": team.name, "plans": [_plan_values(one) for one in plans],
                     "published": done, "failed": failure or None})  # fmt: skip
     if failure:
         count = f"{len(done):,} of {len(wanted):,} sessions were published and stay"
         raise CommandStopped(f"{failure}. {count}.", status)
+
+
+def _progress(line: ProgressLine, plans: Sequence[PublishPlan], at: int) -> OnProgress:
+    """Shows how much of the entries of all sessions has gone while the one at ``at`` goes."""
+    before = sum(one.row.entries for one in plans[:at])
+    total = sum(one.row.entries for one in plans)
+
+    def show(done: int, _of: int) -> None:
+        words = f"publishing session {at + 1:,} of {len(plans):,}, "
+        line.show(before + done, total, f"{words}{before + done:,} of {total:,} entries")
+
+    return show
 
 
 def _rows_meant(arguments: argparse.Namespace, bench: Workbench) -> list[SessionRow]:
@@ -286,43 +305,35 @@ def _numbers(words: Sequence[str]) -> list[int]:
 
 
 def _sessions(arguments: argparse.Namespace) -> None:
-    since = moment(arguments.since)
     with team_library(arguments.library) as team:
-        found = [one for one in team.shared() if _is_wanted(arguments, one, since)]
+        library = shared_library(team.shared(), team.notes())
+    found = [row for row in filtered(arguments, library) if arguments.by in (None, row.publisher)]
     if arguments.json:
-        print_json([_shared_values(one) for one in found])
+        print_json([_row_values(one) for one in found])
     elif not found:
         print(f"{team.place} has no such session.")
     else:
+        heads = ("no", "published", "by", "agent", "model", "entries", "compactions", "folder",
+                 "title")  # fmt: skip
         print_table(
-            ("no", "published", "by", "agent", "entries", "compactions", "folder", "title"),
+            heads,
             [
-                (one.row.key, local_time(one.published_ms), one.publisher,
-                 adapter_of(one.row.format).title, one.row.entries, one.row.compactions,
-                 one.row.cwd, one.row.title)
+                (one.session.key, local_time(one.published_ms), one.publisher, one.agent,
+                 one.model or NOT_RECORDED, one.session.entries, one.session.compactions,
+                 one.session.cwd, one.session.title)
                 for one in found
             ],
-            right=(0, 4, 5),
+            right=(0, 5, 6),
         )  # fmt: skip
 
 
-def _is_wanted(arguments: argparse.Namespace, shared: Shared, since: float) -> bool:
-    row = shared.row
-    return (
-        row.last_ms >= since
-        and arguments.agent.casefold() in adapter_of(row.format).title.casefold()
-        and (arguments.project or project_name(row.cwd)).casefold()
-        == project_name(row.cwd).casefold()
-        and arguments.by in ("", shared.publisher)
-    )
-
-
-def _shared_values(shared: Shared) -> dict[str, Any]:
-    row = shared.row
+def _row_values(row: LibraryRow) -> dict[str, Any]:
+    session = row.session
     return {
-        "session": row.key, "id": row.session_id, "title": row.title, "format": row.format,
-        "entries": row.entries, "compactions": row.compactions, "folder": row.cwd,
-        "updated_ms": row.last_ms, "by": shared.publisher, "published_ms": shared.published_ms,
+        "session": session.key, "id": session.session_id, "title": session.title,
+        "format": session.format, "model": row.model or None, "entries": session.entries,
+        "compactions": session.compactions, "folder": session.cwd, "updated_ms": session.last_ms,
+        "labels": list(session.labels), "by": row.publisher, "published_ms": row.published_ms,
     }  # fmt: skip
 
 
@@ -354,10 +365,12 @@ def _note(arguments: argparse.Namespace) -> None:
             number = arguments.remove
         elif not arguments.text.strip():
             raise UsageError("write at least one word")
+        elif arguments.finding and not arguments.at:
+            raise UsageError("name the entry of the finding: --at ENTRY")
         else:
             kind = "label" if arguments.label else "note"
             text = arguments.text.strip()
-            number = team.add_note(arguments.session, text, arguments.at, kind)
+            number = team.add_note(arguments.session, text, arguments.at, kind, arguments.finding)
     if arguments.json:
         print_json({"note": number, "removed": arguments.remove is not None})
     else:
@@ -373,10 +386,10 @@ def _notes(arguments: argparse.Namespace) -> None:
         print("There is no note.")
     else:
         print_table(
-            ("note", "session", "entry", "by", "written", "kind", "text"),
+            ("note", "session", "entry", "finding", "by", "written", "kind", "text"),
             [
-                (one.id, one.key, one.entry_id, one.author, local_time(one.made_ms), one.kind,
-                 one.text)
+                (one.id, one.key, one.entry_id, one.finding, one.author, local_time(one.made_ms),
+                 one.kind, one.text)
                 for one in found
             ],
             right=(0, 1),
@@ -385,8 +398,9 @@ def _notes(arguments: argparse.Namespace) -> None:
 
 def _note_values(note: Note) -> dict[str, Any]:
     return {
-        "note": note.id, "session": note.key, "entry": note.entry_id or None, "kind": note.kind,
-        "text": note.text, "by": note.author, "written_ms": note.made_ms,
+        "note": note.id, "session": note.key, "entry": note.entry_id or None,
+        "finding": note.finding or None, "kind": note.kind, "text": note.text, "by": note.author,
+        "written_ms": note.made_ms,
     }  # fmt: skip
 
 
@@ -414,7 +428,7 @@ def _print_news(
 ) -> None:
     """A line for each, the oldest first."""
     if arguments.json:
-        values = [_shared_values(one) for one in reversed(sessions)]
+        values = map(_row_values, reversed(shared_library(sessions, ()).rows))
         lines = [json.dumps(one) for one in (*values, *map(_note_values, notes))]
     else:
         lines = [

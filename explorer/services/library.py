@@ -17,6 +17,7 @@ from explorer.session.partly_compared import PartlyCompared
 from explorer.session.records import STARTED
 from explorer.session.usage_sums import NO_LIST, NOTHING, UsageSum, total_of
 from explorer.store import SessionRow, Store
+from explorer.store.postgres import Note, Shared
 from explorer.store.totals import Total
 
 
@@ -35,8 +36,12 @@ class LibraryRow(PartlyCompared, frozen=True):
     spent: UsageSum
     """What its replies and summaries took, as far as it is summed up."""
     text: str
-    """What free text is looked for in: title, folder, agent, model, note, labels, id; in lower
-    case."""
+    """What free text is looked for in: title, folder, agent, model, note, labels, id, publisher; in
+    lower case."""
+    publisher: str = ""
+    """Who published it; empty for one of the person's own library."""
+    published_ms: float = 0.0
+    """When; milliseconds since 1970."""
 
     @property
     def is_summed(self) -> bool:
@@ -174,11 +179,39 @@ def _priced(model: str, size: int, prices: Prices) -> ModelInfo | None:
     return replace(info, tiers=(), **dearer)
 
 
-def _row(session: SessionRow, totals: Sequence[Total]) -> LibraryRow:
+def shared_library(shared: Iterable[Shared], notes: Sequence[Note]) -> Library:
+    """The sessions of a team's library, with the labels and notes on them as a whole, each note
+    with its author. What they took is not published."""
+    labels: dict[int, set[str]] = defaultdict(set)
+    written: dict[int, list[str]] = defaultdict(list)
+    for note in notes:
+        if note.entry_id:
+            continue
+        if note.kind == "label":
+            labels[note.key].add(note.text)
+        else:
+            written[note.key].append(f"{note.author}: {note.text}")
+    rows = []
+    for one in shared:
+        key = one.row.key
+        named = tuple(sorted(labels[key], key=str.casefold))
+        session = replace(one.row, note="\n".join(written[key]), labels=named)
+        row = _row(session, (), one.model)
+        rows.append(
+            replace(
+                row, publisher=one.publisher, published_ms=one.published_ms,
+                text=f"{row.text}\n{one.publisher.casefold()}",
+            )
+        )  # fmt: skip
+    return Library(tuple(rows), {})
+
+
+def _row(session: SessionRow, totals: Sequence[Total], model: str = "") -> LibraryRow:
+    """``model``: where no totals say it."""
     calls = dict[str, int]()
     for one in totals:
         calls[one.model] = calls.get(one.model, 0) + one.spent.calls + one.spent.uncounted
-    model = max(calls, key=lambda name: calls[name]) if calls else ""
+    model = max(calls, key=lambda name: calls[name]) if calls else model
     agent, project = adapter_of(session.format).title, project_name(session.cwd)
     words = (
         session.title, session.cwd, agent, model, session.note, session.session_id, session.path,

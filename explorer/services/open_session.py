@@ -13,7 +13,7 @@ from explorer.models.client import ModelClient
 from explorer.services.changes import ChangeHub
 from explorer.services.privacy import AskedModels, Privacy, SessionPayloads
 from explorer.services.session_usage import SessionUsage
-from explorer.services.session_writer import SessionWriter
+from explorer.services.session_writer import READ_ONLY, SessionWriter
 from explorer.services.token_counts import TokenCounts
 from explorer.session.context import ContextCache, PathContext
 from explorer.session.kinds import Kind
@@ -45,6 +45,8 @@ class Shared:
         self.extensions = extensions
         """Asked about compactions and navigations; None: none are."""
         self.privacy = Privacy()
+        self.is_read_only = False
+        """Whether nothing is appended to sessions, and no leaf is moved."""
 
 
 class OpenedSession:
@@ -63,7 +65,9 @@ class OpenedSession:
         self.header = loaded.header
         """What its file says of it as a whole."""
         # No part knows the session itself, which a reference cycle would keep after its end.
-        self.writer = writer = SessionWriter(store, loaded, shared.hub, now_ms, random)
+        self.writer = writer = SessionWriter(
+            store, loaded, shared.hub, now_ms, random, is_read_only=shared.is_read_only
+        )
         """Appends entries and moves the leaf."""
         self.models = AskedModels(client, shared.privacy, store, self.row)
         """Who is sent text of the session."""
@@ -88,6 +92,11 @@ class OpenedSession:
     def leaf(self) -> int:
         """The entry that the next one goes below; -1: none."""
         return self.writer.leaf
+
+    @property
+    def read_only(self) -> str:
+        """Why it cannot be changed, in a sentence; empty where it can be."""
+        return READ_ONLY if self.writer.is_read_only else ""
 
     @property
     def title(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
+from functools import partial
 
 from msgspec import Struct
 
@@ -27,7 +28,8 @@ from explorer.models.client import (
 )
 from explorer.models.events import done_or_cancelled
 from explorer.models.request import ImagePart
-from explorer.services.related_sessions import is_imported
+from explorer.services.publication import PULLED
+from explorer.services.related_sessions import ancestors_of, is_imported
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.payloads import Payloads
 from explorer.session.records import FormatName
@@ -280,10 +282,18 @@ class AskedModels:
         return host not in self._hosts() and self.are_for_imported()
 
     def are_for_imported(self) -> bool:
-        """Whether the session came from a file, or is a fork of one that did. May block."""
+        """Whether the session came from a file or a team, or is a fork of one that did. May
+        block."""
         if self._imported is None:
-            self._imported = is_imported(self._row, lambda: self._store.sessions(all_places=True))
+            rows = partial(self._store.sessions, all_places=True)
+            self._imported = is_imported(self._row, rows) or self._is_pulled(rows)
         return self._imported
+
+    def _is_pulled(self, rows: Callable[[], Sequence[SessionRow]]) -> bool:
+        """Whether the session, or one that it was forked from, is a copy of a team's."""
+        above = ancestors_of(self._row, rows()) if self._row.parent_session else []
+        keys = (one.key for one in (self._row, *above))
+        return any(PULLED in self._store.session_settings(key) for key in keys)
 
     def _sending(self, request: ModelRequest, to: Destination) -> Sending:
         texts = [message.text for message in request.messages]

@@ -4,18 +4,30 @@ meant for a worker thread."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Struct
 
-from explorer.session.records import SessionSource
+from explorer.models.keys import remember_secret
+from explorer.settings.libraries import password_of, read_libraries
 from explorer.store import SessionRow, Store
-from explorer.store.library import CopyDigest, LibraryCopy
+from explorer.store.library import CopyDigest, LibraryCopy, SessionLibrary
 from explorer.store.postgres import TeamLibrary
-from explorer.store.rows import ImportReport, IsCancelled
+from explorer.store.rows import ImportCancelled, ImportReport, IsCancelled, OnProgress
 
 PULLED = "pulled_from"
 """The setting of an own session that says which session of which team library it is a copy of."""
+
+
+def connect(name: str | None, *, any_version: bool = False) -> TeamLibrary:
+    """Open the team library of a name, or the one in use. ``any_version``: also one without tables.
+    Raises LibrariesError, StoreError, OSError."""
+    known = read_libraries()
+    named = known.named(name)
+    address = known.libraries[named]
+    if password := password_of(named, address):
+        remember_secret(password)
+    make = TeamLibrary if any_version else TeamLibrary.open
+    return make(named, address.address, password)
 
 
 class PublishPlan(Struct, frozen=True):
@@ -32,10 +44,14 @@ class PublishPlan(Struct, frozen=True):
     """It is there already as it is here."""
 
 
-def plan_publishing(store: Store, key: int, team: TeamLibrary) -> PublishPlan:
-    """Read a session as it would be published. Raises StoreError."""
+def plan_publishing(
+    store: Store, key: int, team: TeamLibrary, cancelled: IsCancelled | None = None
+) -> PublishPlan:
+    """Read a session as it would be published. Raises StoreError, ImportCancelled."""
     copy, digest = LibraryCopy(store, key, masks=True), CopyDigest()
     for records in copy.batches():
+        if cancelled is not None and cancelled():
+            raise ImportCancelled("reading what would be published was cancelled")
         digest.take(records)
     unchanged = team.digest(copy.header) == digest.value(copy.row.leaf)
     return PublishPlan(
@@ -44,11 +60,16 @@ def plan_publishing(store: Store, key: int, team: TeamLibrary) -> PublishPlan:
 
 
 def publish(
-    store: Store, key: int, team: TeamLibrary, cancelled: IsCancelled | None = None
+    store: Store,
+    key: int,
+    team: TeamLibrary,
+    progress: OnProgress | None = None,
+    cancelled: IsCancelled | None = None,
 ) -> ImportReport:
     """Publish a session, masked, in place of what this person published of it before. It is there
-    when this returns, and nothing of it otherwise. Raises StoreError, ImportCancelled."""
-    return team.take_copy(LibraryCopy(store, key, masks=True), cancelled=cancelled)
+    when this returns, and nothing of it otherwise. ``progress``: entries done and in all. Raises
+    StoreError, ImportCancelled."""
+    return team.take_copy(LibraryCopy(store, key, masks=True), progress, cancelled)
 
 
 def pulled(store: Store) -> dict[tuple[str, int, float], int]:
@@ -62,14 +83,22 @@ def pulled(store: Store) -> dict[tuple[str, int, float], int]:
     return found
 
 
-def pull(
-    store: Store, team: TeamLibrary, key: int, cancelled: IsCancelled | None = None
-) -> ImportReport:
+def pull(store: Store, team: TeamLibrary, key: int) -> ImportReport:
     """Copy a session of a team into the person's own library, to go on from there; what the team
-    has stays as it is. Raises StoreError, ImportCancelled."""
-    shared = team.shared_session(key)
-    source: SessionSource = LibraryCopy(team, key, masks=False)
-    report = store.take_copy(source, cancelled=cancelled)
-    origin: list[Any] = [team.name, key, shared.published_ms]
-    store.set_session_setting(report.key, PULLED, origin).result()
+    has stays as it is. Raises StoreError."""
+    return go_on(store, team, key, (team.name, key, team.shared_session(key).published_ms))
+
+
+def go_on(
+    store: Store,
+    origin: SessionLibrary,
+    key: int,
+    published: tuple[str, int, float],
+    progress: OnProgress | None = None,
+    cancelled: IsCancelled | None = None,
+) -> ImportReport:
+    """``pull`` out of any library that has the session. ``published``: the name of the team's
+    library, the key there, and when it was published. Raises StoreError, ImportCancelled."""
+    report = store.take_copy(LibraryCopy(origin, key, masks=False), progress, cancelled)
+    store.set_session_setting(report.key, PULLED, list(published)).result()
     return report

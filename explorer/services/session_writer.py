@@ -15,6 +15,7 @@ from explorer.session.tree import SessionTree
 from explorer.store import LoadedSession, Store, StoreError
 
 T = TypeVar("T")
+READ_ONLY = "This session is only read here: go on from here to change a copy of it."
 
 
 async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
@@ -33,7 +34,11 @@ class SessionWriter:
         hub: ChangeHub,
         now_ms: Callable[[], int],
         random: Random,
+        *,
+        is_read_only: bool = False,
     ) -> None:
+        """``is_read_only``: whether everything that would change the session is refused."""
+        self.is_read_only = is_read_only
         self.key = loaded.key
         self.tree: SessionTree = loaded.tree
         self.leaf: int = loaded.leaf
@@ -59,6 +64,7 @@ class SessionWriter:
         return await uninterrupted(self._append(body, parent, moves_leaf=False))
 
     async def _append(self, body: Body, parent: int, moves_leaf: bool = True) -> int:
+        self._check_writable()
         async with self._lock:
             entry_id = new_id(self.tree, self._random)
             parent_id = self.tree.columns.ids[parent] if parent >= 0 else None
@@ -78,9 +84,14 @@ class SessionWriter:
         await uninterrupted(self._move_leaf(index))
 
     async def _move_leaf(self, index: int) -> None:
+        self._check_writable()
         async with self._lock:
             await asyncio.wrap_future(self._store.set_leaf(self.key, index))
             self._leaf_moved(index)
+
+    def _check_writable(self) -> None:
+        if self.is_read_only:
+            raise StoreError("this session", "is only read here; go on from a copy of it")
 
     def pull(self) -> int:
         """Take in what the database has and the tree has not; returns how many entries."""

@@ -95,8 +95,8 @@ class LibraryCopy:
         for first in range(0, self.row.entries, _AT_ONCE):
             last = min(first + _AT_ONCE, self.row.entries) - 1
             records = self._origin.records(self._key, first, last)
-            yield [self._copied(first + at, record) for at, record in enumerate(records)]
             self.report.bytes_done = last + 1
+            yield [self._copied(first + at, record) for at, record in enumerate(records)]
         self.report.leaf = self.row.leaf
         for line, raw, reason in self._origin.asides(self._key):
             text = self._masked(raw.decode("utf-8", "surrogateescape"))

@@ -11,6 +11,7 @@ import json
 import os
 import threading
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.formats.registry import read_record
-from explorer.session.kinds import Flag
+from explorer.session.kinds import Flag, Kind
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
 from explorer.session.secrets import mask
 from explorer.session.text import legible, title_line
@@ -39,6 +40,7 @@ from explorer.store.rows import (
     OnProgress,
     SessionRow,
     StoreError,
+    UnreachableError,
 )
 from explorer.store.search import SearchHit
 from explorer.store.search_text import (
@@ -55,7 +57,7 @@ from explorer.store.sessions import SessionSummary
 
 Read = TypeVar("Read")
 
-VERSION = 1
+VERSION = 2
 """Of the layout of a team's library: the number of files ``resources/team/N.sql``."""
 _LOST_S = 2
 """Seconds after which a server that does not answer has been lost."""
@@ -84,10 +86,12 @@ class Shared(Struct, frozen=True):
     publisher: str
     published_ms: float
     """Milliseconds since 1970, by the server's clock."""
+    model: str = ""
+    """The model that wrote most of its replies; empty where none is recorded."""
 
 
 class Note(Struct, frozen=True):
-    """What a person wrote to a shared session, or to an entry of it."""
+    """What a person wrote to a shared session, to an entry of it, or to a finding there."""
 
     id: int
     key: int
@@ -98,6 +102,8 @@ class Note(Struct, frozen=True):
     text: str
     author: str
     made_ms: float
+    finding: str = ""
+    """The id of a finding of the audit, ``Finding.id``; empty for the entry itself."""
 
 
 class TeamLibrary:
@@ -112,6 +118,8 @@ class TeamLibrary:
         self._lock = threading.RLock()
         self._connection: Any = None
         self._stops: list[Callable[[], None]] = []
+        self.person = ""
+        """Who asks, as the server knows them: the publisher and author of what they write."""
         self.version = self._read_version()
 
     @classmethod
@@ -167,7 +175,7 @@ class TeamLibrary:
         if isinstance(error, self._driver.errors.InsufficientPrivilege):
             return StoreError(self.place, f"you may not do this there: {reason}")
         if self._connection is None or self._connection.closed:
-            return StoreError(self.place, f"the server was not reached: {reason}")
+            return UnreachableError(self.place, f"the server was not reached: {reason}")
         return StoreError(self.place, f"the server refused: {reason}")
 
     # the layout ----------------------------------------------------------------------------------
@@ -176,6 +184,7 @@ class TeamLibrary:
         """Raises StoreError; NewerVersionError where a newer program made the layout."""
         with self._asking() as db:
             version = _version(db)
+            (self.person,) = db.execute("SELECT current_user").fetchone()
         if version > VERSION:
             self.close()
             raise NewerVersionError(
@@ -202,14 +211,14 @@ class TeamLibrary:
         """What is published, or one session of it, the last published first. Raises StoreError."""
         with self._asking() as db:
             found = db.execute(
-                'SELECT key, publisher, extract(epoch FROM published) * 1000, "row"'
+                'SELECT key, publisher, extract(epoch FROM published) * 1000, "row", model'
                 " FROM session_explorer.sessions WHERE %(key)s::bigint IS NULL OR key = %(key)s"
                 " ORDER BY published DESC, key DESC LIMIT %(most)s",
                 {"key": key, "most": most},
             ).fetchall()
         return [
-            Shared(self._row(at, row), publisher, float(published))
-            for at, publisher, published, row in found
+            Shared(self._row(at, row), publisher, float(published), model)
+            for at, publisher, published, row, model in found
         ]
 
     def _row(self, key: int, text: str) -> SessionRow:
@@ -323,6 +332,7 @@ class TeamLibrary:
         before, whose notes stay. Raises StoreError, ImportCancelled, and what the source
         raises; what was there is as it was then."""
         header, summary, digest, count = source.header, SessionSummary(), CopyDigest(), 0
+        models = Counter[str]()
         with self._asking() as db:
             # COPY cannot write into tables whose rows have owners.
             db.execute(_STAGED)
@@ -332,6 +342,7 @@ class TeamLibrary:
                 if records:
                     summary.take(Batch(records))
                     digest.take(records)
+                    models.update(filter(None, map(_answering_model, records)))
                     _copy_in(db, header, count, records)
                     count += len(records)
                 if progress is not None:
@@ -344,7 +355,8 @@ class TeamLibrary:
             row = _row_of(header, summary, count, leaf)
             key, created = db.execute(
                 _TAKE, (header.format, _plain(header.session_id), digest.value(leaf),
-                        _json(msgspec.to_builtins(header)), _json(msgspec.to_builtins(row))),
+                        _json(msgspec.to_builtins(header)), _json(msgspec.to_builtins(row)),
+                        _plain(next((name for name, _ in models.most_common(1)), ""))),
             ).fetchone()  # fmt: skip
             for table in ("blocks", "entries"):
                 if not created:
@@ -437,14 +449,16 @@ class TeamLibrary:
         connection.execute("LISTEN session_explorer")
         return connection
 
-    def add_note(self, key: int, text: str, entry_id: str = "", kind: str = "note") -> int:
-        """Write a note or a label on a session or an entry, by this person's name; returns its
-        number. Raises StoreError."""
+    def add_note(
+        self, key: int, text: str, entry_id: str = "", kind: str = "note", finding: str = ""
+    ) -> int:
+        """Write a note or a label on a session, an entry, or a finding with the entry that it
+        stands at, by this person's name; returns its number. Raises StoreError."""
         with self._asking() as db:
             found = db.execute(
-                "INSERT INTO session_explorer.notes (session, entry_id, kind, content)"
-                " VALUES (%s, %s, %s, %s) RETURNING id",
-                (key, _plain(entry_id), kind, _plain(text)),
+                "INSERT INTO session_explorer.notes (session, entry_id, kind, content, finding)"
+                " VALUES (%s, %s, %s, %s, %s) RETURNING id",
+                (key, _plain(entry_id), kind, _plain(text), _plain(finding)),
             ).fetchone()
         return int(found[0])
 
@@ -459,7 +473,7 @@ class TeamLibrary:
         with self._asking() as db:
             found = db.execute(
                 "SELECT id, session, entry_id, kind, content, author,"
-                " extract(epoch FROM made)::float8 * 1000 FROM session_explorer.notes"
+                " extract(epoch FROM made)::float8 * 1000, finding FROM session_explorer.notes"
                 " WHERE %(key)s::bigint IS NULL OR session = %(key)s ORDER BY id",
                 {"key": key},
             ).fetchall()
@@ -488,10 +502,11 @@ CREATE TEMPORARY TABLE new_entries (entry integer, kind smallint, flags integer,
   time_ms double precision, words tsvector) ON COMMIT DROP
 """
 _TAKE = """
-INSERT INTO session_explorer.sessions (format, session_id, digest, header, "row")
-VALUES (%s, %s, %s, %s, %s)
+INSERT INTO session_explorer.sessions (format, session_id, digest, header, "row", model)
+VALUES (%s, %s, %s, %s, %s, %s)
 ON CONFLICT (publisher, format, session_id) DO UPDATE SET published = now(),
-  digest = excluded.digest, header = excluded.header, "row" = excluded."row"
+  digest = excluded.digest, header = excluded.header, "row" = excluded."row",
+  model = excluded.model
 RETURNING key, xmax = 0
 """
 
@@ -515,6 +530,11 @@ def _copy_in(db: Any, header: SessionHeader, first: int, records: Sequence[Entry
         for at, record in enumerate(records, first):
             facts, text = record.facts, entry_text(read_record(header.format, record.raw))
             copy.write_row((at, int(facts.kind), facts.flags, facts.time_ms, _vector(text)))
+
+
+def _answering_model(record: EntryRecord) -> str:
+    """The model that wrote a reply; empty for anything else."""
+    return record.facts.model if record.facts.kind == Kind.ASSISTANT else ""
 
 
 def _row_of(header: SessionHeader, summary: SessionSummary, count: int, leaf: int) -> SessionRow:

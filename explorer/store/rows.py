@@ -26,6 +26,10 @@ class DamagedError(StoreError):
     """The database is damaged; ``salvage`` may copy out what can still be read."""
 
 
+class UnreachableError(StoreError):
+    """The server of a team's library is gone, or does not answer."""
+
+
 class NewerVersionError(StoreError):
     """A newer version of the program wrote the database; it was left as it is."""
 

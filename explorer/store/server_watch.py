@@ -8,7 +8,7 @@ import struct
 import threading
 from typing import Any
 
-_LOOKED_AT_S, _ANSWERS_S = 0.7, 1.0
+_LOOKED_AT_S, _ANSWERS_S = 0.5, 1.0
 """Seconds after which, and then as often as which, it is looked whether a server answers; and how
 long it has for that."""
 _ASKS_FOR_TLS = struct.pack("!ii", 8, 80877103)

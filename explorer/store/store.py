@@ -222,6 +222,15 @@ class Store:
             )  # fmt: skip
             return update.run(known, stamp, progress, cancelled)
 
+    def begin_keys_at(self, first: int) -> Future[None]:
+        """Give sessions keys from this one on (less than 2**31) in a database that has none yet,
+        which tell them from those of another one."""
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("INSERT INTO sqlite_sequence VALUES ('sessions', ?)", (first - 1,))
+
+        return self._writer.submit(job)
+
     def create_session(self, header: SessionHeader) -> Future[int]:
         """Begin an empty session that comes from no file; the future has its key."""
         return self._writer.submit(lambda db: create_session(db, header))

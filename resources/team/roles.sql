@@ -19,11 +19,11 @@ GRANT session_explorer_publisher TO session_explorer_steward;
 
 GRANT USAGE ON SCHEMA session_explorer TO session_explorer_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA session_explorer TO session_explorer_reader;
-GRANT INSERT (session, entry_id, kind, content), DELETE
+GRANT INSERT (session, entry_id, kind, content, finding), DELETE
   ON session_explorer.notes TO session_explorer_reader;
 -- Publisher, author and times are the server's to write.
-GRANT INSERT (format, session_id, digest, header, "row"),
-      UPDATE (published, digest, header, "row"), DELETE
+GRANT INSERT (format, session_id, digest, header, "row", model),
+      UPDATE (published, digest, header, "row", model), DELETE
   ON session_explorer.sessions TO session_explorer_publisher;
 GRANT INSERT, DELETE ON session_explorer.blocks, session_explorer.entries
   TO session_explorer_publisher;

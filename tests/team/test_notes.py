@@ -37,6 +37,11 @@ def test_notes_and_labels_are_written_listed_and_taken_away(
     assert len(document("library", "notes", session)) == 1
     assert called("library", "note", session)[0] == 2
     assert called("library", "note", "999", "nobody")[0] == 1
+    of_finding = ("--at", "e1", "--finding", "open-state:0a1b2c3d")
+    document("library", "note", session, "it was named", *of_finding)
+    (written,) = [one for one in document("library", "notes") if one["finding"]]
+    assert (written["entry"], written["finding"]) == ("e1", "open-state:0a1b2c3d")
+    assert called("library", "note", session, "nowhere", "--finding", "x")[0] == 2
 
 
 def test_others_see_a_note_and_a_session_within_a_second(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.settings.libraries import libraries_path
+from explorer.settings.paths import resource_path
 from tests.commands.processes import called, document
 from tests.store.sources import chain, message, write_file
 from tests.team.cluster import PASSWORD, Cluster
@@ -193,3 +194,30 @@ def test_a_session_of_the_team_is_read_without_a_copy(named: str, imported: Path
     assert status == 1 and "team library acme: holds no session 99" in err
     status, _, err = called("tree", "nobody:1")
     assert status == 2 and "'nobody:1': no such file" in err
+
+
+def test_sessions_are_filtered_by_model_label_and_compaction(named: str, tmp_path: Path) -> None:
+    called("import", str(resource_path("samples", "retry-that-flakes.jsonl")))
+    called("import", str(write_file(tmp_path / "plain.jsonl", chain(4))))
+    document("publish", "1", "2", "--yes")
+    document("library", "note", "2", "solved", "--label")
+    (sample, plain) = sorted(document("library", "sessions"), key=lambda one: one["session"])
+    assert sample["model"] and plain["model"] is None and plain["labels"] == ["solved"]
+
+    def found(*words: str) -> list[int]:
+        return sorted(one["session"] for one in document("library", "sessions", *words))
+
+    assert found("--model", sample["model"].rpartition("/")[2]) == [1]
+    assert found("--label", "Solved") == [2]
+    assert found("--compacted") == [1]
+    assert found("--by", "ben") == []
+
+
+def test_publishing_says_on_standard_error_how_far_it_is(named: str, tmp_path: Path) -> None:
+    for at in range(2):
+        header = {"type": "session", "version": 3, "id": f"s-{at}", "cwd": "", "timestamp": ""}
+        called("import", str(write_file(tmp_path / f"{at}.jsonl", chain(600), header)))
+    status, out, err = called("publish", "1", "2", "--yes")
+    assert status == 0 and out.count("published session") == 2
+    lines = [one for one in err.splitlines() if one.startswith("publishing session")]
+    assert len(lines) >= 3 and "publishing session 2 of 2, 1,200 of 1,200 entries" in lines[-1]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from explorer.settings.paths import resource
 from explorer.store import StoreError
 from explorer.store.postgres import VERSION, TeamLibrary
 from explorer.store.rows import NewerVersionError
@@ -131,6 +132,30 @@ def test_versions_of_the_layout(cluster: Cluster, team_database: str) -> None:
     cluster.sql(newer, team_database, values=("0",))
     with pytest.raises(StoreError, match=r"holds no sessions yet"):
         TeamLibrary.open("acme", address)
+
+
+def test_setup_brings_an_older_layout_up_to_date(cluster: Cluster, team_database: str) -> None:
+    older = cluster.database()
+    cluster.sql("CREATE SCHEMA session_explorer", older)
+    cluster.sql(resource("team", "1.sql").read_text("utf-8"), older)
+    cluster.sql(
+        'INSERT INTO session_explorer.sessions (format, session_id, digest, header, "row")'
+        " VALUES ('pi', 's-1', '', '{}', '{}')",
+        older,
+    )
+    note = "INSERT INTO session_explorer.notes (session, kind, content) VALUES (1, 'note', 'kept')"
+    cluster.sql(note, older)
+    with pytest.raises(StoreError, match="has an older layout"):
+        TeamLibrary.open("acme", cluster.address(older))
+    owner = TeamLibrary("acme", cluster.address(older))
+    owner.setup()
+    owner.close()
+    rea = TeamLibrary.open("acme", cluster.address(older, "rea"))
+    rea.add_note(1, "not so", "e3", finding="open-state:0a1b2c3d")
+    assert [(one.text, one.entry_id, one.finding) for one in rea.notes()] == [
+        ("kept", "", ""), ("not so", "e3", "open-state:0a1b2c3d"),
+    ]  # fmt: skip
+    rea.close()
 
 
 def test_what_one_person_damages_leaves_the_others_whole(

@@ -81,6 +81,7 @@ class MemoryDocument:
         self._contexts = ContextCache()
         self.tokens: Any = TokenCounts(self, self._contexts, self.entries, None, None)
         self.usage = SimpleNamespace(listed_cost=no_listed_cost)
+        self.read_only = ""
         self.writer = self
         self.own: set[int] = set()
         """Entries that this program recorded."""

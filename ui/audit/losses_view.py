@@ -24,7 +24,7 @@ from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline, Heading
-from ui.widgets.panels import EmptyState, OnePage, column_in, inset, row
+from ui.widgets.panels import EmptyState, OnePage, column_in, enable_unless, inset, row
 from ui.widgets.table import RIGHT, Column
 
 
@@ -72,6 +72,8 @@ class LossWidget(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._loss: Loss | None = None
+        self.refused = ""
+        """Why nothing can be repaired here; empty where it can."""
         self.title = Heading(self, wraps=True)
         self.cause = ClickLabel(self)
         self.cause.link.connect(lambda link: self._follow(link))
@@ -112,6 +114,7 @@ class LossWidget(QWidget):
         for repair, button in self.buttons.items():
             can = repair in loss.repairs and repair in offered
             button.setVisible(can and (repair is not Repair.PIN or bool(loss.entries)))
+            enable_unless(button, self.refused)
 
     def _show(self) -> None:
         if self._loss is not None:

@@ -356,6 +356,11 @@ class AuditTab(QWidget):
         """Offer the repairs that can be done here."""
         self.losses.offered = repairs
 
+    def refuse(self, why: str) -> None:
+        """Let nothing be repaired where there is a reason, such as a session that is only read."""
+        self.losses.part.refused = why
+        self.findings.refuse(why)
+
     def clear(self) -> None:
         """Show that no session is open."""
         self.overview = None

@@ -15,6 +15,7 @@ from ui.actions import (
     ActionRegistry,
     ActionSpec,
     MenuEntry,
+    add_change,
 )
 from ui.session import WindowSession
 
@@ -79,12 +80,11 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     """Fill in what the menu of an entry on the map offers."""
     menu.addSeparator()
     navigation = session.navigation
+    refused = session.state.read_only
     if navigation.message_of(entry) >= 0:
-        menu.addAction("Edit and send again").triggered.connect(
-            lambda: navigation.edit_again(entry)
-        )
+        add_change(menu, "Edit and send again", lambda: navigation.edit_again(entry), refused)
     session.related.fill_menu(menu, entry)
-    menu.addAction("Fork to a new session…").triggered.connect(lambda: session.forks.ask(entry))
+    add_change(menu, "Fork to a new session…", lambda: session.forks.ask(entry), refused)
     document = session.state.document
     if document is not None and not document.tree.is_ancestor(entry, document.leaf):
         menu.addAction("Compare with the active path").triggered.connect(

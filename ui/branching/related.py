@@ -49,8 +49,7 @@ class RelatedSessionsController(QObject):
             self._state.tasks.start("Looking for related sessions", self._find(document))
 
     async def _find(self, document: Document) -> None:
-        bench = self._state.bench
-        assert bench is not None
+        bench = self._state.bench_of(document.key)
         related = await asyncio.to_thread(bench.related, document.key)
         if self._state.document is document:
             self.related = related
@@ -86,9 +85,10 @@ class RelatedSessionsController(QObject):
         )
 
     async def _go_to_parent(self) -> None:
-        bench, document = self._state.bench, self._state.document
-        if bench is None or document is None:
+        document = self._state.document
+        if document is None:
             return
+        bench = self._state.bench_of(document.key)
         parent = (await asyncio.to_thread(bench.related, document.key)).parent
         if parent is None:
             self._state.notice(
@@ -106,8 +106,7 @@ class RelatedSessionsController(QObject):
     async def _point(self, child: Document, origin: Document) -> None:
         """Select the entry of the parent at which the child begins."""
         if child.header.parent_call:
-            bench, call = self._state.bench, child.header.parent_call
-            assert bench is not None
+            bench, call = self._state.bench_of(origin.key), child.header.parent_call
             found = await asyncio.to_thread(bench.store.results_of, origin.key, [call])
             at = found.get(call, -1)
             words = f"It {_HERE.get(child.header.relation, 'began here')}, at #{at}."

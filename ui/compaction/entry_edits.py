@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QPoint, Signal
@@ -14,6 +15,7 @@ from explorer.services.document import Document
 from explorer.services.edits import CannotShape, NothingToUndo, Shaped, pruning_of
 from explorer.session.edits import can_be_sent
 from explorer.store.rows import StoreError
+from ui.actions import add_change
 from ui.app_state import AppState
 from ui.compaction.prune_dialog import PruneDialog
 from ui.map.navigation import NavigationController
@@ -141,9 +143,11 @@ class EntryEditsController(QObject):
             ("Summarize from here…", self.from_here),
         ]
         for text, deed in deeds:
-            menu.addAction(text).triggered.connect(lambda _on=False, do=deed: do(entry))
+            add_change(menu, text, partial(deed, entry), self._state.read_only)
 
     def _key(self, how: str, entry: int) -> None:
+        if self._state.refuses():
+            return
         if why_not := self.offers(entry).why_not:
             self._state.say(why_not)
         elif how == "pin":
@@ -179,7 +183,7 @@ class EntryEditsController(QObject):
         then: Callable[[], None] = nothing_more,
     ) -> None:
         state, document = self._state, self._state.document
-        if document is None:
+        if document is None or state.refuses():
             return
         if state.agent_running:
             state.say("The agent is still answering; stop it first.")

@@ -235,6 +235,7 @@ class CompactionPanel(QWidget):
             self._cut.forget()
             self._drafted = None
         self._document, self._at = document, None
+        self.setup.outcome_part.refused = document.read_only if document is not None else ""
         if document is None:
             self._shown = None
             self.setup.forget()

@@ -358,6 +358,8 @@ class OutcomePart(QWidget):
         super().__init__(parent)
         self._models: dict[str, ModelInfo] = {}
         self._shown: Partition | None = None
+        self.refused = ""
+        """Why no summary can be made of this session; empty where one can."""
         self._request_tokens, self._answer_tokens = -1, 0
         self.caption = Caption("If you compact now", self, wraps=True)
         self.figures = RichLabel(self)
@@ -399,7 +401,8 @@ class OutcomePart(QWidget):
         self._shown = shown
         missing = "" if self.chosen_model() else "Choose a model that writes the summary first."
         possible = is_possible(shown)
-        enable_unless(self.summarize, missing if possible else "There is nothing to compact.")
+        missing = missing if possible else "There is nothing to compact."
+        enable_unless(self.summarize, self.refused or missing)
         before, after = shown.whole_before, shown.whole_after
         self.figures.setToolTip(f"The summary's size is a guess. {beyond_words(shown)}")
         if not is_possible(shown):

@@ -57,6 +57,7 @@ class AgentPane(QWidget):
         self._document: Document | None = None
         self._running = False
         self._activity, self._waits = "", False
+        self._is_read_only = False
         self.conversation = Conversation(self)
         self.automatic = AutomaticStrip(self)
         self.queue = QueueStrip(self)
@@ -114,6 +115,12 @@ class AgentPane(QWidget):
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(1, strip)
 
+    def add_foot(self, foot: QWidget) -> None:
+        """Put a line below everything else."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addWidget(foot)
+
     def minimumSizeHint(self) -> QSize:
         """Room for every line that its parts take at this width."""
         room = max(1, self.width() - 2 * theme.S16)
@@ -133,7 +140,7 @@ class AgentPane(QWidget):
         self.bar.set_low(self.window().height() < theme.scaled(LOW))
         asks = self.card.request is not None
         self.card.set_narrow(self.width() < theme.scaled(NARROW))
-        self.bar.setVisible(not (asks and self.card.is_narrow))
+        self.bar.setVisible(not (asks and self.card.is_narrow) and not self._is_read_only)
 
     @property
     def model(self) -> str:
@@ -149,10 +156,14 @@ class AgentPane(QWidget):
 
     def show_document(self, document: Document | None) -> None:
         self._document = document
+        self._is_read_only = document is not None and bool(document.read_only)
         for part in (self.composer, self.bar):
             part.setEnabled(document is not None)
+        self.composer.setVisible(not self._is_read_only)
+        self.show_room()
         self.conversation.set_placeholder(
-            "Nothing was said on this path yet. Write below to begin."
+            "Nothing was said on this path yet."
+            + ("" if self._is_read_only else " Write below to begin.")
             if document
             else "Open a session to talk to the agent about it."
         )

@@ -158,7 +158,7 @@ class EntryHeader(QWidget):
         self._kind, self._flags = columns.kind[index], columns.flags[index]
         self.title.setText(role_name(self._kind, self._flags).capitalize())
         self.number.setText(f"#{index}")
-        self.edit.setVisible(self._kind == Kind.USER)
+        self.edit.setVisible(self._kind == Kind.USER and not document.read_only)
         self.label.setText(label)
         self.label.setVisible(bool(label))
         self.label.setAccessibleName(f"label {label}")
@@ -260,6 +260,12 @@ class EntryPane(QWidget):
         column.addWidget(self._views, 1)
         on_theme_changed(self._theme_changed)
         self.clear()
+
+    def add_foot(self, foot: QWidget) -> None:
+        """Put something below the content."""
+        layout = self.layout()
+        assert layout is not None
+        layout.addWidget(foot)
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)

@@ -84,12 +84,11 @@ class LessonFilesController(QObject):
 
     async def export(self, lesson: Lesson, document: Document, path: Path) -> None:
         """Write a lesson and a session to one file; failures are reported."""
-        bench, state = self._state.bench, self._state
-        assert bench is not None
+        state = self._state
         with TemporaryDirectory(prefix="session-explorer-") as folder:
             session = Path(folder) / "session.jsonl"
             try:
-                await bench.export(document.key, session, "pi-v3")
+                await state.bench_of(document.key).export(document.key, session, "pi-v3")
                 await asyncio.to_thread(write_bundle, path, lesson, session)
             except (ExportError, StoreError) as error:
                 state.notice("error", str(error), f"{path} was not written.")

@@ -20,6 +20,10 @@ from ui.widgets.table import RIGHT, Column
 
 WRITTEN_MS = 60_000
 """How long after a change its agent counts as writing it."""
+OWN_ONLY = ("Branches", "Tokens", "Cost")
+"""Columns of the person's own library: what sessions took is not published."""
+TEAM_ONLY = ("Published by",)
+"""Columns of a team's library."""
 PENDING = "…"
 """In place of a sum that is being made in the background."""
 _NO_CALLS = Known(Provenance.EXACT, "No model was called.")
@@ -154,6 +158,9 @@ def columns() -> tuple[Column[LibraryRow], ...]:
                tip="The model that answered most of its calls",
                detail=lambda row: row.model or None,
                colour=lambda row: None if row.model else none),
+        Column("Published by", lambda row: row.publisher,
+               sort_key=lambda row: row.publisher.casefold(), width=128,
+               detail=lambda row: f"{row.publisher}, {moment(row.published_ms)}"),
     )  # fmt: skip
 
 

@@ -141,18 +141,18 @@ class SessionsController(QObject):
         self._state.tasks.start("Opening the session", self.open_now(key, select))
 
     async def open_now(self, key: int, select: int = -1) -> None:
-        bench = self._state.bench
-        if bench is None:
+        if self._state.bench is None:
             return
         try:
-            document = await bench.open(key)
+            document = await self._state.bench_of(key).open(key)
         except StoreError as error:
             self._state.notice("error", str(error), "The database was not changed.")
             return
         if self._state.document is not document:
-            if self._state.document is not None:
-                bench.close(self._state.document.key)
-            self._state.preferences.last_session = key
+            if (left := self._state.document) is not None:
+                self._state.bench_of(left.key).close(left.key)
+            if not document.read_only:
+                self._state.preferences.last_session = key
             self._state.show(document)
             await self._fill(document)
             # Only now: threads that are busy hold up the panes that fill.
@@ -163,10 +163,10 @@ class SessionsController(QObject):
 
     def close_shown(self) -> None:
         """Close the session that is shown; everything of it is stored."""
-        document, bench = self._state.document, self._state.bench
-        if document is not None and bench is not None:
+        document = self._state.document
+        if document is not None:
             self._state.show(None)
-            bench.close(document.key)
+            self._state.bench_of(document.key).close(document.key)
             self._state.preferences.last_session = 0
 
     async def _fill(self, document: Document) -> None:
@@ -316,7 +316,7 @@ class SessionsController(QObject):
     def ask_rename(self) -> None:
         """Ask for the session's name."""
         document = self._state.document
-        if document is None:
+        if document is None or self._state.refuses():
             return
 
         def rename(name: str) -> None:
@@ -329,13 +329,13 @@ class SessionsController(QObject):
 
     def choose_export(self, key: int | None = None) -> None:
         """Ask for a file and a format."""
-        document, bench = self._state.document, self._state.bench
+        document = self._state.document
         if key is None:
             key = document.key if document is not None else 0
-        if bench is None or not key:
+        if self._state.bench is None or not key:
             return
         try:
-            row = bench.store.session(key)
+            row = self._state.bench_of(key).store.session(key)
         except StoreError as error:
             self._state.notice("error", str(error), "Nothing was written.")
             return
@@ -348,9 +348,8 @@ class SessionsController(QObject):
     async def _choose_foreign(self, row: SessionRow) -> None:
         """Ask for the file of a session whose format is only read: it can be written as it was
         where its records are the lines of one file."""
-        assert self._state.bench is not None
         try:
-            problem = await self._state.bench.original_problem(row.key)
+            problem = await self._state.bench_of(row.key).original_problem(row.key)
         except StoreError as error:
             self._state.notice("error", str(error), "Nothing was written.")
             return
@@ -389,7 +388,7 @@ class SessionsController(QObject):
         if self._state.bench is None:
             return
         try:
-            report = await self._state.bench.export(key, path, form, whole=whole)
+            report = await self._state.bench_of(key).export(key, path, form, whole=whole)
         except ExportError as error:
             self._state.notice(
                 "error", f"{error}.", f"{path} was not written.",

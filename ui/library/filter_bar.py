@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QMenu, QPushButto
 
 from ui.library.filters import PLACES, SPANS, Filters, Place
 from ui.theme import S4, S8, S12, bind_font, bind_icon, scaled, small_font
-from ui.widgets.choice import show_checked
+from ui.widgets.choice import ChoiceBox, show_checked
 from ui.widgets.figures import full
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import LinkButton
@@ -155,6 +155,8 @@ class FilterBar(QWidget):
 
     changed = Signal(object)
     """``Filters``"""
+    library_chosen = Signal(str)
+    """The name of a team's library; empty for the person's own."""
     search_asked = Signal(str)
     """Return in the line: look for its words in the entries' texts."""
     save_asked = Signal()
@@ -177,7 +179,15 @@ class FilterBar(QWidget):
         self.places = self._places()
         chips = self._chips()
         column = column_in(self, S8)
-        column.addLayout(row(self.line, *self.places.buttons(), spacing=S4, wide=self.line))
+        self.libraries = ChoiceBox(self)
+        self.libraries.setAccessibleName("Library")
+        self.libraries.setToolTip("Whose sessions are shown: your own, or those of a team")
+        self.libraries.activated.connect(
+            lambda at: self.library_chosen.emit(self.libraries.itemData(at))
+        )
+        self.libraries.hide()
+        parts = (self.libraries, self.line, *self.places.buttons())
+        column.addLayout(row(*parts, spacing=S4, wide=self.line))
         column.addLayout(wrapping_row(*chips, across=S4))
         self.show_filters(self.filters)
 
@@ -227,6 +237,21 @@ class FilterBar(QWidget):
         return chip
 
     # what is shown -------------------------------------------------------------------------------
+
+    def show_libraries(self, names: Sequence[str], chosen: str) -> None:
+        """Offer the libraries of teams beside the person's own; nothing where there are none.
+        ``chosen``: the name of one, empty for the person's own."""
+        offered = ["", *names]
+        if offered != [self.libraries.itemData(at) for at in range(self.libraries.count())]:
+            self.libraries.clear()
+            for name in offered:
+                self.libraries.addItem(name or "My library", name)
+        self.libraries.setCurrentIndex(max(0, self.libraries.findData(chosen)))
+        self.libraries.setVisible(bool(names))
+        for button in self.places.buttons():
+            button.setVisible(not chosen)
+        self.started.setVisible(not chosen)
+        self.saved.setVisible(not chosen)
 
     def show_values(self, counts: Mapping[str, Mapping[str, int]]) -> None:
         """The values that ``agents``, ``projects``, ``models`` and ``labels`` can have, each with

@@ -72,6 +72,10 @@ class LibraryPage(Dialog):
     needed_stop_asked = Signal()
     needed_go_on_asked = Signal()
     needed_hidden = Signal()
+    publish_asked = Signal(list)
+    withdraw_asked = Signal(list)
+    try_again_asked = Signal()
+    """The server of the team's library that is shown is to be looked for."""
 
     open_action: QAction
     archive_action: QAction
@@ -83,11 +87,16 @@ class LibraryPage(Dialog):
     commands_action: QAction
     folder_action: QAction
     import_action: QAction
+    publish_action: QAction
+    withdraw_action: QAction
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("All sessions", parent, is_modal=False)
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         self._is_empty = True
+        self.team = ""
+        """The name of the team's library that is shown; empty for the person's own."""
+        self._person, self._can_publish = "", False
 
     def building(self) -> Iterator[None]:
         """Make its parts, in steps between which the window behind it answers."""
@@ -167,6 +176,13 @@ class LibraryPage(Dialog):
         self.stack.addWidget(state)
         return state
 
+    @cached_property
+    def lost(self) -> EmptyState:
+        state = EmptyState("error", "", "", "&Try again", self)
+        state.pressed.connect(self.try_again_asked)
+        self.stack.addWidget(state)
+        return state
+
     def _make_actions(self) -> None:
         for name, text, tip, signal, keys in (
             ("archive", "Arch&ive", "Put the sessions away, out of the list",
@@ -186,6 +202,10 @@ class LibraryPage(Dialog):
              self.show_files_asked, ()),
             ("import", "Import a&gain", "Take in what the file has now",
              self.import_again_asked, ()),
+            ("publish", "Publish…", "Put the sessions into a team's library, secrets masked",
+             self.publish_asked, ()),
+            ("withdraw", "&Withdraw…", "Take the sessions out of the team's library",
+             self.withdraw_asked, ()),
         ):  # fmt: skip
             action = self._action(text, tip, self._with_chosen(signal), keys)
             setattr(self, f"{name}_action", action)
@@ -230,6 +250,7 @@ class LibraryPage(Dialog):
         def follow() -> None:
             button.setEnabled(action.isEnabled())
             button.setVisible(action.isVisible())
+            button.setToolTip(action.toolTip())
 
         action.changed.connect(follow)
         return button
@@ -248,6 +269,8 @@ class LibraryPage(Dialog):
             self.trash_action,
             self.delete_action,
             self.note_action,
+            self.publish_action,
+            self.withdraw_action,
         )
         bar = wrapping_row(
             *map(self._button, actions), self.more, self.chosen, margins=(S16, 0, S16, 0)
@@ -273,14 +296,33 @@ class LibraryPage(Dialog):
 
     # what is shown -------------------------------------------------------------------------------
 
+    def show_library(self, names: Sequence[str], team: str, person: str) -> None:
+        """Show the person's own library, or the one of a team. ``names``: those that were added;
+        ``person``: who reads it, as its server knows them."""
+        self._person, self._can_publish = person, bool(names)
+        self.filters.show_libraries(names, team)
+        if team != self.team:
+            self.team, self.table.is_team = team, bool(team)
+            self.table.arrange_columns()
+            self.totals.show_usage(not team)
+            self.stack.setCurrentIndex(0)
+        self._follow()
+
+    def show_lost(self, what: str, reason: str) -> None:
+        """Say that the server of the team's library is gone, before anything of it was read."""
+        self.totals.hide()
+        self.lost.set_words(what, reason)
+        self.stack.setCurrentWidget(self.lost)
+
     def show_sessions(self, rows: Sequence[LibraryRow], is_empty: bool) -> None:
         """Show the sessions that the filters let through. ``is_empty``: there are none at all."""
         self._is_empty = is_empty
         had_focus = self.table.hasFocus()
+        self.totals.show()
         self.table.show_sessions(rows)
         if rows:
             self.stack.setCurrentWidget(self.table)
-        elif is_empty:
+        elif is_empty and not self.team:
             self.stack.setCurrentWidget(self.nothing)
         else:
             self.stack.setCurrentWidget(self._empty_page(self.filters.filters))
@@ -308,6 +350,12 @@ class LibraryPage(Dialog):
                 else "Clear them, or choose others above.",
             )
             return self.no_match
+        if self.team:
+            self.put_away.set_words(
+                f"Nothing is published in {self.team}",
+                "Select sessions in your own library and publish them.",
+            )
+            return self.put_away
         self.put_away.set_words(*_PUT_AWAY[filters.place])
         return self.put_away
 
@@ -325,10 +373,15 @@ class LibraryPage(Dialog):
         rows, place = self.table.chosen, self.filters.filters.place
         some = bool(rows)
         self.open_action.setEnabled(len(rows) == 1)
-        self.archive_action.setVisible(place == "library")
-        self.put_back_action.setVisible(place != "library")
-        self.trash_action.setVisible(place != "trash")
-        self.delete_action.setVisible(place == "trash")
+        own = not self.team
+        self.archive_action.setVisible(own and place == "library")
+        self.put_back_action.setVisible(own and place != "library")
+        self.trash_action.setVisible(own and place != "trash")
+        self.delete_action.setVisible(own and place == "trash")
+        self.publish_action.setVisible(own and self._can_publish and place == "library")
+        self.withdraw_action.setVisible(not own)
+        for action in (self.commands_action, self.folder_action, self.import_action):
+            action.setVisible(own)
         for action in (
             self.archive_action,
             self.put_back_action,
@@ -337,8 +390,15 @@ class LibraryPage(Dialog):
             self.note_action,
             self.ids_action,
             self.commands_action,
+            self.publish_action,
         ):
             action.setEnabled(some)
+        others = sorted({one.publisher for one in rows} - {self._person})
+        self.withdraw_action.setEnabled(some and not others)
+        tip = "Take the sessions out of the team's library"
+        if others:
+            tip = f"Published by {', '.join(others)}: only who published a session withdraws it"
+        self.withdraw_action.setToolTip(tip)
         has_files = any(one.session.path for one in rows)
         self.folder_action.setEnabled(has_files)
         self.import_action.setEnabled(has_files)
@@ -359,7 +419,8 @@ class LibraryPage(Dialog):
             self.table.setFocus()
 
     @property
-    def _shows_hits(self) -> bool:
+    def shows_hits(self) -> bool:
+        """Whether it is shown where words were found."""
         return "hits" in self.__dict__ and self.hits.isVisible()
 
     @property
@@ -390,6 +451,7 @@ class LibraryPage(Dialog):
             (self.open_action,),
             (self.archive_action, self.put_back_action, self.trash_action, self.delete_action),
             (self.note_action, self.ids_action, self.commands_action),
+            (self.publish_action, self.withdraw_action),
             (self.folder_action, self.import_action),
             (self.undo_action,),
         )
@@ -423,7 +485,7 @@ class LibraryPage(Dialog):
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         if event.matches(Standard.Undo):
             self.undo_action.trigger()
-        elif event.key() == Qt.Key.Key_Escape and self._shows_hits:
+        elif event.key() == Qt.Key.Key_Escape and self.shows_hits:
             self.hide_hits()
         elif event.key() == Qt.Key.Key_Escape and self.shows_needed:
             self.hide_needed()

@@ -26,11 +26,15 @@ from ui.audit.report import show_folder
 from ui.library.arrangement import ArrangementController, Step, named
 from ui.library.controller import SessionsController
 from ui.library.discovery import DiscoveryController
-from ui.library.filters import filters_from
+from ui.library.filters import Filters, filters_from
 from ui.library.hits import FoundEntry, progress_words
 from ui.library.needed_controller import NeededController
 from ui.library.page import LibraryPage
 from ui.shell.dialogs import ask_text, confirm, present
+from ui.team.controller import TeamController
+from ui.team.libraries import TeamLibraries, refusal
+from ui.team.publishing import PublishingController
+from ui.team.shelf import TeamShelf
 from ui.widgets.figures import count
 from ui.widgets.loader import Loader
 from ui.widgets.notice import Notice
@@ -60,8 +64,13 @@ class LibraryPageController(QObject):
         sessions: SessionsController,
         arrangement: ArrangementController,
         discovery: DiscoveryController,
+        libraries: TeamLibraries,
+        team: TeamController,
+        publishing: PublishingController,
     ) -> None:
         super().__init__(state)
+        self._libraries, self._team, self._publishing = libraries, team, publishing
+        self._shelf: TeamShelf | None = None
         self._state, self._sessions, self._arrangement = state, sessions, arrangement
         self._discovery = discovery
         self.page: LibraryPage | None = None
@@ -94,6 +103,7 @@ class LibraryPageController(QObject):
         state.window.library.all_requested.connect(self.open)
         arrangement.done.connect(self._arranged)
         arrangement.undone.connect(self._unarranged)
+        libraries.changed.connect(self._team_changed)
 
     # opening and reading -------------------------------------------------------------------------
 
@@ -110,6 +120,10 @@ class LibraryPageController(QObject):
             self._steps.start(page.building(), lambda: self._built(page))
 
     def _present(self, page: LibraryPage) -> None:
+        if self._shelf is not None:
+            if page.team and page.team not in self._libraries.names():
+                self._choose_library("")  # It was removed meanwhile.
+            self._shelf.show_library(page.team)
         if self._is_stale:
             self._read()
         present(page)
@@ -117,6 +131,7 @@ class LibraryPageController(QObject):
     def _built(self, page: LibraryPage) -> None:
         self.page = page
         self._needed = NeededController(self._state, page)
+        self._shelf = TeamShelf(self._state, self._libraries, page)
         self._connect(page)
         self._show()
         self._present(page)
@@ -130,6 +145,9 @@ class LibraryPageController(QObject):
         ):
             signal.connect(lambda rows, run=run: run([one.session for one in rows]))
         page.open_asked.connect(self._open_session)
+        page.publish_asked.connect(
+            lambda rows: self._publishing.ask([one.session for one in rows], page)
+        )
         page.note_asked.connect(self._ask_note)
         page.label_asked.connect(self._label)
         page.delete_asked.connect(self._ask_delete)
@@ -141,6 +159,7 @@ class LibraryPageController(QObject):
         page.import_asked.connect(self._sessions.choose_files)
         page.find_asked.connect(self._discovery.find)
         filters = page.filters
+        filters.library_chosen.connect(self._choose_library)
         filters.changed.connect(lambda _filters: self._filters_changed())
         page.hits_hidden.connect(self._end_search)
         filters.search_asked.connect(self._search_entries)
@@ -149,6 +168,33 @@ class LibraryPageController(QObject):
         filters.forget_asked.connect(self._forget_saved)
         filters.show_saved(self._state.preferences.library_filters)
         page.show_undo(arrangement.last.words if arrangement.last is not None else "")
+
+    def _choose_library(self, name: str) -> None:
+        """Show another library, from its beginning."""
+        page, shelf = self.page, self._shelf
+        if page is None or shelf is None or name == page.team:
+            return
+        for loader in (self._reader, self._filter, self._sums):
+            loader.forget()
+        self._end_panels(page)
+        self.library, self._is_whole = None, False
+        page.show_sums(None)
+        shelf.show_library(name)
+        page.filters.choose(Filters())
+        self._read()
+
+    def _end_panels(self, page: LibraryPage) -> None:
+        self._search += 1
+        self._searched, self._found_in = "", None
+        if page.shows_hits:
+            page.hits.hide()
+        if page.shows_needed:
+            page.hide_needed()
+
+    def _team_changed(self, name: str) -> None:
+        if self.page is not None and self._shelf is not None and name == self.page.team:
+            self._shelf.show_library(name)
+            self._read()
 
     def _changed(self) -> None:
         self._is_stale = True
@@ -159,9 +205,23 @@ class LibraryPageController(QObject):
         bench = self._state.bench
         if bench is None:
             return
+        if self.page is not None and self.page.team:
+            self._read_team()
+            return
         self._is_stale = False
         most = FIRST_ROWS if self.library is None else None
         self._reader.load(lambda: _read(bench, most))
+
+    def _read_team(self) -> None:
+        make = self._shelf.library() if self._shelf is not None else None
+        if make is not None:
+            made = make
+
+            def read() -> tuple[Library, _Values, bool]:
+                library = made()
+                return library, _values(library.rows), True
+
+            self._reader.load(read)
 
     def _take(self, found: tuple[Library, _Values, bool]) -> None:
         self.library, self._values, self._is_whole = found
@@ -194,6 +254,8 @@ class LibraryPageController(QObject):
         if self._searched:
             filters = replace(filters, words="")
         rule = filters.rule(time.time() * 1000)
+        if page.team:
+            rule = replace(rule, started=True)
 
         def read() -> tuple[list[LibraryRow], Library]:
             rows = library.filtered(rule)
@@ -234,7 +296,7 @@ class LibraryPageController(QObject):
         self._rows = rows
         self.page.show_sessions(rows, not library.rows)
         if self._is_whole:
-            if self._needed is not None:
+            if self._needed is not None and not self.page.team:
                 self._needed.follow(rows)
             self._sums.load(lambda: library.sums(rows))
         else:
@@ -261,12 +323,17 @@ class LibraryPageController(QObject):
             return
         # The words are looked for in the entries, the other filters hold for their sessions.
         rule = replace(page.filters.filters, words="").rule(time.time() * 1000)
+        if page.team:
+            rule = replace(rule, started=True)
         rows = await asyncio.to_thread(library.filtered, rule)
         if number != self._search:
             return
         titles = {row.session.key: row.session.title or "Untitled session" for row in rows}
         found: list[FoundEntry] = []
         note = ""
+        if page.team:
+            await self._find_in_team(page, words, titles, number)
+            return
         steps = bench.search(words, titles.keys(), MOST_HITS, lambda: number == self._search)
         try:
             async with aclosing(steps):
@@ -283,6 +350,24 @@ class LibraryPageController(QObject):
             return
         if number == self._search:
             self._show_found(words, found, "", note)
+
+    async def _find_in_team(
+        self, page: LibraryPage, words: str, titles: Mapping[int, str], number: int
+    ) -> None:
+        assert self._shelf is not None and self._state.bench is not None
+        shown = self._state.bench.privacy.shown
+        try:
+            hits = await self._shelf.search(words, MOST_HITS, lambda: number != self._search)
+        except StoreError as error:
+            page.notice.show_notice(refusal(page.team, error, ""))
+            return
+        if number == self._search:
+            found = [
+                FoundEntry(replace(hit, snippet=shown(hit.snippet)), titles[hit.key])
+                for hit in hits
+                if hit.key in titles
+            ]
+            self._show_found(words, found, "")
 
     def _show_found(
         self, words: str, found: Sequence[FoundEntry], progress: str, note: str = ""
@@ -339,7 +424,10 @@ class LibraryPageController(QObject):
         assert self.page is not None
         self.page.hide()
         present(self._state.window)
-        self._sessions.open(key, entry)
+        if self.page.team:
+            self._team.open(self.page.team, key, entry)
+        else:
+            self._sessions.open(key, entry)
 
     def _arranged(self, step: Step) -> None:
         """Offer to take it back where the person looks."""
@@ -365,6 +453,9 @@ class LibraryPageController(QObject):
             self.page.show_undo(last.words if last is not None else "")
 
     def _ask_note(self, rows: Sequence[LibraryRow]) -> None:
+        if self._shelf is not None and self.page is not None and self.page.team:
+            self._shelf.ask_note(rows)
+            return
         sessions = [one.session for one in rows]
         notes = {one.note for one in sessions}
         ask_text(
@@ -375,6 +466,9 @@ class LibraryPageController(QObject):
 
     def _label(self, rows: Sequence[LibraryRow], label: str, on: bool) -> None:
         """Put a label on sessions or take it from them; without one, ask for a new one."""
+        if self._shelf is not None and self.page is not None and self.page.team:
+            self._shelf.label(rows, label, on)
+            return
         sessions = [one.session for one in rows]
         if label:
             self._arrangement.label(sessions, label, on)

@@ -94,7 +94,7 @@ class SearchController(QObject):
             self._take([])
             await self._search_everywhere(state.bench, query, number, errors)
         else:
-            await self._search_session(state.bench, document, query, number, jump)
+            await self._search_session(state.bench_of(document.key), document, query, number, jump)
 
     async def _search_session(
         self, bench: Workbench, document: Document, query: str, number: int, jump: bool

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.services.library import LibraryRow
-from ui.library.columns import columns, is_written
+from ui.library.columns import OWN_ONLY, TEAM_ONLY, columns, is_written
 from ui.theme import S4, S12, scaled, small_font, theme
 from ui.widgets.table import ROW, Index, Table, TableModel
 
@@ -85,6 +85,8 @@ class LibraryTable(Table):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(TableModel(columns(), parent), "All sessions", parent)
+        self.is_team = False
+        """Whether the rows are those of a team's library."""
         self.setSelectionMode(self.SelectionMode.ExtendedSelection)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.selectionModel().selectionChanged.connect(lambda _on, _off: self.choice_changed.emit())
@@ -108,6 +110,14 @@ class LibraryTable(Table):
         ranges = self.selectionModel().selection()
         parts = (ranges.at(number) for number in range(ranges.count()))
         return sorted({at for one in parts for at in range(one.top(), one.bottom() + 1)})
+
+    def _choose_columns(self) -> None:
+        super()._choose_columns()
+        for title in (*OWN_ONLY, *TEAM_ONLY):
+            if (title in OWN_ONLY) == self.is_team:
+                self.setColumnHidden(self.rows.column(title), True)
+            elif title in TEAM_ONLY:
+                self.setColumnHidden(self.rows.column(title), False)
 
     def show_sessions(self, rows: Sequence[LibraryRow]) -> None:
         """Show other rows; those of the same sessions stay selected, and the list stays in place.

@@ -24,6 +24,7 @@ class TotalsStrip(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._sums: LibrarySums | None = None
+        self._parts_of_own: tuple[QWidget, ...] = ()
         self.sessions = QLabel("", self)
         bind_font(self.sessions, lambda: ui_font(1, bold=True))
         self.entries, self.spent = QLabel(self), QLabel(self)
@@ -47,7 +48,17 @@ class TotalsStrip(QWidget):
         line.addLayout(sums)
         line.addWidget(self.bars, 1)
         line.setContentsMargins(S16, 0, S16, 0)
+        # The sums stay at the left without them.
+        policy = self.bars.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.bars.setSizePolicy(policy)
+        self._parts_of_own = (self.spent, self.choice, self.needed, self.bars)
         self.show_sums(None)
+
+    def show_usage(self, on: bool) -> None:
+        """Show what the sessions took; of a team's it is not known."""
+        for part in self._parts_of_own:
+            part.setVisible(on)
 
     def show_sums(self, sums: LibrarySums | None) -> None:
         """Show sums; None: they are not there yet."""

@@ -229,6 +229,8 @@ class NavigationController(QObject):
     def go_to(self, target: int) -> None:
         """Point at an entry (-1: before the first) and go there; an agent that works is stopped
         first, if the person says so."""
+        if self._state.refuses():
+            return
         self.agent_stop.then(
             "go there", lambda: self._state.tasks.start("Going there", self._go_to(target))
         )
@@ -258,6 +260,8 @@ class NavigationController(QObject):
     def edit_again(self, entry: int) -> None:
         """Write the message of a turn anew: its parent becomes the leaf, and what is sent then
         goes beside it as a separate branch. Nobody is asked: cancelling goes all the way back."""
+        if self._state.refuses():
+            return
         message = self.message_of(entry)
         if message < 0:
             self._state.say("There is no message of yours here to edit.")
@@ -280,6 +284,8 @@ class NavigationController(QObject):
 
     def summarize_from(self, entry: int) -> None:
         """Tell all from an entry on by a summary in its place, once the person has seen it."""
+        if self._state.refuses():
+            return
         self.agent_stop.then("summarize from there", lambda: self._summarize_from(entry))
 
     def _summarize_from(self, entry: int) -> None:

@@ -61,6 +61,14 @@ NEEDS_SESSION = (
 NEEDS_SELECTION = ("goto", "label")
 NEEDS_LEAF = ("goto_start", "leaf")
 NEEDS_HITS = ("next_hit", "previous_hit")
+CHANGES = (
+    *("rename", "goto", "goto_start", "label", "edit_again", "fork", "side_by_side"),
+    *("summarize", "prune", "undo", "pin", "omit", "up_to_here", "from_here"),
+    *("compact_now", "undo_and_go_on", "workspace", "continue", "focus_agent"),
+    *("recall_test", "check_mend", *resume.ACTIONS),
+)
+"""What changes the session, sends it to a model or goes on in its agent: not where it is only
+read."""
 COLOURS = {"system": "S&ystem colours", "light": "Li&ght colours", "dark": "&Dark colours"}
 THEMES = tuple(COLOURS)
 
@@ -102,6 +110,7 @@ class WindowActions(QObject):
         """Disable what cannot be done now."""
         document, window, registry = self._state.document, self._session.window, self._registry
         has_database = self._state.bench is not None
+        registry.refuse(CHANGES, self._state.read_only)
         for control in (
             window.library.import_button,
             window.library.find_button,

@@ -33,6 +33,7 @@ from explorer.services.document import Document
 from explorer.services.effective_rules import next_mark
 from explorer.services.library import project_name
 from explorer.session.text import legible
+from ui.actions import add_change
 from ui.app_state import BREATH_S, AppState
 from ui.compaction.words import price_text
 from ui.library.controller import SessionsController
@@ -201,10 +202,11 @@ class SessionViewsController(QObject):
         self._state.window.show_panes(self._state.document is not None)
 
     def _origin_of(self, document: Document) -> str:
-        bench = self._state.bench
-        if bench is None or not document.header.parent_session:
+        if (shown := self._state.team_session) is not None:
+            return f" · {shown.library}, published by {shown.shared.publisher}"
+        if not document.header.parent_session:
             return ""
-        origin = bench.related(document.key).parent
+        origin = self._state.bench_of(document.key).related(document.key).parent
         title = f"“{origin.title or 'Untitled session'}”" if origin else ""
         match document.header.relation:
             case "subagent":
@@ -307,7 +309,7 @@ class SessionViewsController(QObject):
         known = self._state.is_window_known
         window.header.show_context(tokens, limits.window, mark, source, known)
         window.compaction.set_model_window(model.window or 0)
-        window.saved.setText("● saved")
+        window.saved.setText("read only" if document.read_only else "● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
         window.model.setText(self._summarizer_words(limits.threshold))
         window.entries.setText(count(len(tree), "entry", "entries"))
@@ -332,7 +334,8 @@ class SessionViewsController(QObject):
             return
         menu = QMenu(window)
         menu.aboutToHide.connect(menu.deleteLater)
-        menu.addAction("Go here").triggered.connect(lambda: self._navigation.go_to(index))
+        refused = self._state.read_only
+        add_change(menu, "Go here", lambda: self._navigation.go_to(index), refused)
         menu.addAction("Show the context here").triggered.connect(
             lambda: self._tab(index, "context")
         )
@@ -341,7 +344,7 @@ class SessionViewsController(QObject):
         )
         self.menu_opening.emit(menu, index)
         menu.addSeparator()
-        menu.addAction("Label…").triggered.connect(lambda: self.ask_label(index))
+        add_change(menu, "Label…", lambda: self.ask_label(index), refused)
         menu.addAction("Copy id").triggered.connect(
             lambda: self._copy(document.tree.columns.ids[index])
         )
@@ -363,7 +366,7 @@ class SessionViewsController(QObject):
     def ask_label(self, index: int) -> None:
         """Ask for the label of an entry; an empty one removes it."""
         document = self._state.document
-        if document is None or index < 0:
+        if document is None or index < 0 or self._state.refuses():
             return
         ask_text(
             self._state.window,

@@ -176,8 +176,8 @@ def _findings(part: CompactionPart) -> list[Json]:
     """The findings by their groups, each group the newest first."""
     return [
         {
-            "group": one.group.value, "kind": one.fact.kind.value, "text": one.fact.text,
-            "stated": one.stated or None, "reason": one.reason,
+            "id": one.id, "group": one.group.value, "kind": one.fact.kind.value,
+            "text": one.fact.text, "stated": one.stated or None, "reason": one.reason,
             "sources": list(one.fact.sources), "stale": one.fact.stale,
             "in_summary": [{"start": place.start, "end": place.end} for place in one.places],
         }

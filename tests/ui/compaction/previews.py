@@ -27,6 +27,7 @@ class Previewed:
         self.tree = document.tree
         self.payloads = document.payloads
         self.shared = SimpleNamespace(templates=load_templates())
+        self.read_only = ""
         self.tokens = document.tokens
 
     @property

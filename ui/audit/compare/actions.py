@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QMenu
 
 from explorer.session.kinds import Kind
-from ui.actions import AUDIT, NO_SESSION, ActionRegistry, ActionSpec, MenuEntry
+from ui.actions import AUDIT, NO_SESSION, ActionRegistry, ActionSpec, MenuEntry, add_change
 from ui.audit.compare.subjects import SummaryKey
 from ui.session import WindowSession
 
@@ -45,10 +45,10 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     if kind is Kind.COMPACTION:
         lost = menu.addAction("What this summary lacks")
         lost.triggered.connect(lambda: session.fidelity.look_at_entry(entry))
-        recall = menu.addAction("Recall test…")
-        recall.triggered.connect(lambda: session.recall.open(SummaryKey("entry", entry)))
-        check = menu.addAction("Check and mend this summary…")
-        check.triggered.connect(lambda: session.summary_check.open_compaction(entry))
+        refused, key = session.state.read_only, SummaryKey("entry", entry)
+        add_change(menu, "Recall test…", lambda: session.recall.open(key), refused)
+        check = "Check and mend this summary…"
+        add_change(menu, check, lambda: session.summary_check.open_compaction(entry), refused)
     window = session.draft_comparison.window
     is_open = window is not None and window.isVisible()
     words = "Add to the comparison" if is_open else "Compare this summary…"

@@ -108,7 +108,9 @@ class RecallComparison(QObject):
         document, page = self._state.document, self._page
         if self._cancel is not None:
             self._cancel.cancel()
-        elif document is not None and page is not None and page.found.missing:
+        elif document is None or page is None or self._state.refuses():
+            return
+        elif page.found.missing:
             self._cancel = CancelToken()
             work = self._run(document, page.found.missing, self._cancel)
             self._state.tasks.start("The recall test", work)

@@ -379,6 +379,8 @@ class FindingPart(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.finding: Finding | None = None
+        self.is_read_only = False
+        """Whether nothing can be done about a finding here: what the team noted has the room."""
         self.offered: frozenset[str] = frozenset()
         """Which of the actions there is somebody for."""
         self.text = QLabel(self)
@@ -439,7 +441,7 @@ class FindingPart(QWidget):
         self._show_sources(finding)
         self.in_summary.setVisible(bool(finding.places))
         for name, button in self.buttons.items():
-            button.setVisible(name in self.offered)
+            button.setVisible(name in self.offered and not self.is_read_only)
             button.setEnabled(bool(finding.fact.sources) or name != "pin")
 
     def show_excerpt(self, finding: Finding, found: Excerpt | None) -> None:

@@ -151,6 +151,8 @@ class FidelityPage(QWidget):
     """``pin``, ``instruct`` or ``mend``, and the ``Finding``."""
     excerpt_asked = Signal(object)
     """The ``Finding`` of which the source's words are wanted."""
+    finding_shown = Signal(object)
+    """The ``Finding`` that is shown in full, or None."""
     entry_requested = Signal(int)
     stop_asked = Signal()
     compare_asked = Signal()
@@ -163,6 +165,8 @@ class FidelityPage(QWidget):
         super().__init__(parent)
         self.shown: Audited | None = None
         self._body: QWidget | None = None
+        self._is_read_only = False
+        self._foot: QWidget | None = None
         self._offered: list[str] = []
         self._parts: list[QWidget] = []
         self._makers: tuple[Callable[[], QWidget], ...] = (
@@ -220,6 +224,24 @@ class FidelityPage(QWidget):
         if self._body is not None:
             self.detail.offer(*names)
 
+    def refuse(self, why: str) -> None:
+        """Let nothing be done about a finding where there is a reason, nor a model be asked."""
+        self._is_read_only = bool(why)
+        enable_unless(self.recall, why)
+        if self._body is not None:
+            self.detail.is_read_only = self._is_read_only
+
+    def add_foot(self, foot: QWidget) -> None:
+        """Put something below the finding that is shown in full."""
+        self._foot = foot
+        if self._parts and (layout := self._parts[0].layout()) is not None:
+            layout.addWidget(foot)
+
+    @property
+    def current(self) -> Finding | None:
+        """The finding that is shown in full."""
+        return self.detail.finding if self._body is not None else None
+
     def _prepare(self) -> None:
         """Make the parts while the audit is done, one at a time: the window answers between."""
         if self._body is not None:
@@ -236,6 +258,7 @@ class FidelityPage(QWidget):
         if self._body is None:
             self._parts += [make() for make in self._makers[len(self._parts) :]]
             self._places.addWidget(self._make_body())
+            self.detail.is_read_only = self._is_read_only
             self.detail.offer(*self._offered)
 
     def _make_body(self) -> QWidget:
@@ -278,6 +301,8 @@ class FidelityPage(QWidget):
         column.addWidget(self.list, 1)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.detail)
+        if self._foot is not None:
+            column.addWidget(self._foot)
         return page
 
     def _make_reading(self) -> QWidget:
@@ -353,6 +378,7 @@ class FidelityPage(QWidget):
 
     def _finding_chosen(self, finding: Finding | None) -> None:
         self.detail.show_finding(finding)
+        self.finding_shown.emit(finding)
         if finding is not None:
             self.reading.show_places(finding.places)
             self.excerpt_asked.emit(finding)

@@ -246,6 +246,7 @@ class Opened:
         self._contexts = ContextCache()
         self.tokens: Any = TokenCounts(self, self._contexts, self.entries, None, None)
         self.usage = SimpleNamespace(listed_cost=no_listed_cost)
+        self.read_only = ""
         self.writer = self
         self.leaf = -1
         self.is_own = False

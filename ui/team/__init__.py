@@ -1,0 +1,1 @@
+"""Libraries that a team shares: listed, opened to be read, annotated, published into."""
