@@ -165,7 +165,7 @@ class FidelityPage(QWidget):
         super().__init__(parent)
         self.shown: Audited | None = None
         self._body: QWidget | None = None
-        self._is_read_only = False
+        self._refused = ""
         self._foot: QWidget | None = None
         self._offered: list[str] = []
         self._parts: list[QWidget] = []
@@ -226,10 +226,10 @@ class FidelityPage(QWidget):
 
     def refuse(self, why: str) -> None:
         """Let nothing be done about a finding where there is a reason, nor a model be asked."""
-        self._is_read_only = bool(why)
+        self._refused = why
         enable_unless(self.recall, why)
         if self._body is not None:
-            self.detail.is_read_only = self._is_read_only
+            self.detail.is_read_only = bool(why)
 
     def add_foot(self, foot: QWidget) -> None:
         """Put something below the finding that is shown in full."""
@@ -258,7 +258,7 @@ class FidelityPage(QWidget):
         if self._body is None:
             self._parts += [make() for make in self._makers[len(self._parts) :]]
             self._places.addWidget(self._make_body())
-            self.detail.is_read_only = self._is_read_only
+            self.detail.is_read_only = bool(self._refused)
             self.detail.offer(*self._offered)
 
     def _make_body(self) -> QWidget:
@@ -318,10 +318,11 @@ class FidelityPage(QWidget):
 
     # what is shown -------------------------------------------------------------------------------
 
-    def _offer_comparison(self) -> None:
+    def _offer_comparison(self, why_not: str = "") -> None:
         is_alone = self.choice.count() < 2
-        enable_unless(self.compare, "There is only one summary." if is_alone else "")
-        enable_unless(self.recall, "")
+        alone = "There is only one summary." if is_alone else ""
+        enable_unless(self.compare, why_not or alone)
+        enable_unless(self.recall, self._refused or why_not)
 
     def offer(self, summaries: Sequence[tuple[str, str]], chosen: str) -> None:
         """Offer the summaries that can be shown: their names, and a code that stands for each."""
@@ -355,8 +356,7 @@ class FidelityPage(QWidget):
         found = audited.fidelity
         if not found.is_readable:
             self.shown = None
-            for button in (self.compare, self.recall):
-                enable_unless(button, UNREADABLE_SUMMARY)
+            self._offer_comparison(UNREADABLE_SUMMARY)
             self.tell(f"This is {audited.name}. {UNREADABLE_SUMMARY} {ELSEWHERE}")
             return
         self._offer_comparison()
