@@ -152,7 +152,11 @@ def cost_known(calls: int, unpriced: int, by_price_list: int = 0) -> Known:
 def spending_known(spent: UsageSum) -> Known:
     """What a sum of calls cost, what is worked out by listed prices with it."""
     calls, unpriced = spent.calls + spent.uncounted, spent.unpriced + spent.uncounted
-    return cost_known(calls, unpriced, spent.listed)
+    known = cost_known(calls, unpriced, spent.listed)
+    if not spent.uncounted or not spent.listed:
+        return known
+    why = f"{spent.uncounted:,} calls were counted before the answer was written, or not at all."
+    return Known(known.provenance, f"At least so much: {why} {known.basis}")
 
 
 def _sum_known(calls: int, silent: int, what: str) -> Known:

@@ -159,11 +159,13 @@ def _with_listed_cost(total: Total, info: ModelInfo | None) -> Total:
     prompts are all of the size from which on the same prices hold. Where a model has a price from
     another size on than those in ``PRICE_SIZES``, it counts from the next one of these on."""
     spent = total.spent
-    if info is None or not spent.calls:
+    if info is None:
         return total
     counted = Usage(spent.input, spent.output, spent.cache_read, spent.cache_write)
     cost = cost_of(counted, info).total
-    return replace(total, spent=replace(spent, listed=spent.calls, listed_cost=cost))
+    return replace(
+        total, spent=replace(spent, listed=spent.calls + spent.uncounted, listed_cost=cost)
+    )
 
 
 def _priced(model: str, size: int, prices: Prices) -> ModelInfo | None:

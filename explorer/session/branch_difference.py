@@ -271,8 +271,9 @@ def duration(elapsed_ms: float) -> str:
 def _money(side: Side) -> str:
     """What a branch cost, as far as that is known."""
     spent = side.spent
-    silent = spent.unpriced - spent.listed
-    if not spent.calls or silent == spent.calls:
+    calls = spent.calls + spent.uncounted
+    silent = spent.unpriced + spent.uncounted - spent.listed
+    if silent == calls:
         return "not recorded"
     cost = spent.whole_cost
     known = f"${cost:.4f}" if cost >= 0.01 else f"${cost:.6f}"

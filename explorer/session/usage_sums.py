@@ -36,11 +36,12 @@ class UsageSum(Struct, frozen=True):
     none."""
     uncounted: int = 0
     """Calls without a provider's report, or with one that was made before the answer was written:
-    those tokens are in the sums, which are lower bounds then; no cost includes them."""
+    those tokens are in the sums, which are lower bounds then, as is the cost."""
     listed: int = 0
-    """Of the unpriced ones: calls whose cost is worked out by listed prices."""
+    """Of the unpriced and the uncounted ones: calls whose cost is worked out by listed prices."""
     listed_cost: float = 0.0
-    """What those cost by listed prices, in dollars; not in ``cost``."""
+    """What those cost by listed prices, in dollars, as far as their tokens are known; not in
+    ``cost``."""
 
     @property
     def whole_cost(self) -> float:
@@ -95,14 +96,14 @@ def usage_sum(usage: TokenUsage | None, listed_cost: float = 0.0) -> UsageSum:
     if usage is None:
         return UNCOUNTED
     parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    listed = 1 if listed_cost else 0
     if usage.is_partial or usage.context <= 0:
-        return UsageSum(*parts, uncounted=1)
+        return UsageSum(*parts, uncounted=1, listed=listed, listed_cost=listed_cost)
     if not any(parts):
         # Only a sum was reported: it is all that is known, and most of every prompt is input.
         parts = (usage.context, 0, 0, 0)
     if usage.cost:
         return UsageSum(*parts, cost=usage.cost, calls=1)
-    listed = 1 if listed_cost else 0
     return UsageSum(*parts, calls=1, unpriced=1, listed=listed, listed_cost=listed_cost)
 
 
@@ -115,7 +116,7 @@ def price_size(usage: TokenUsage | None) -> int:
     """The largest of ``PRICE_SIZES`` that the prompt of a call is over, 0 for none of them;
     ``NO_LIST`` where its cost is recorded, or nobody counted input and output apart: no list of
     prices tells what it cost then."""
-    if usage is None or usage.cost or usage.costs is not None or usage.is_partial:
+    if usage is None or usage.cost or usage.costs is not None:
         return NO_LIST
     prompt = usage.input + usage.cache_read + usage.cache_write
     if not prompt and not usage.output:

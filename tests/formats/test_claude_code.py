@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.audit.provenance import Provenance, spending_known
 from explorer.formats import ReadCancelled
 from explorer.formats.claude_code.adapter import CLAUDE_CODE
 from explorer.session.context import context_at
@@ -25,7 +26,7 @@ from explorer.session.entries import (
     UserMessage,
 )
 from explorer.session.kinds import Flag
-from explorer.session.usage_sums import UsageSum, usage_sum
+from explorer.session.usage_sums import UsageSum, price_size, usage_sum
 from tests.formats.agents.reading import Reading
 from tests.formats.claude_lines import USAGE, Lines, leaf_id, problems, shape
 
@@ -108,7 +109,11 @@ def test_the_first_count_of_a_reply_is_a_lower_bound(tmp_path: Path) -> None:
     reading = lines.read(tmp_path)
     usages = [CLAUDE_CODE.usage(one.raw, -1) for one in reading.records[1:]]
     assert usages == [TokenUsage(10, 5, 100, 20, 135, is_partial=True), None, None]
-    assert usage_sum(usages[0], 0.5) == UsageSum(10, 5, 100, 20, uncounted=1), "and no cost"
+    least = UsageSum(10, 5, 100, 20, uncounted=1, listed=1, listed_cost=0.5)
+    assert usage_sum(usages[0], 0.5) == least, "and so is its cost"
+    assert price_size(usages[0]) == 0
+    known = spending_known(least)
+    assert known.provenance is Provenance.INFERRED and known.basis.startswith("At least so much: ")
     assert [one.facts.usage for one in reading.records[1:]] == [135, -1, -1], "the gauge has it"
 
 

@@ -92,7 +92,8 @@ def label_of(whole: UsageSum) -> tuple[str, str]:
     tokens = f"{AT_LEAST if whole.uncounted else ''}{short(whole.tokens)}"
     if not whole.whole_cost:
         return f"{tokens} tokens", tokens
-    cost = marked(cost_words(whole.whole_cost), priced)
+    words = cost_words(whole.whole_cost)
+    cost = f"{AT_LEAST}{words}" if whole.uncounted else marked(words, priced)
     return f"{cost} · {tokens} tokens", cost
 
 
@@ -134,8 +135,8 @@ def _words(spent: UsageSum) -> str:
     if not spent.tokens and not spent.calls:
         return "nothing that was counted"
     cost = cost_words(spent.whole_cost)
-    if spent.listed:
-        cost = f"{MARK}{cost}"
+    if cost and (spent.listed or spent.uncounted):
+        cost = f"{AT_LEAST if spent.uncounted else MARK}{cost}"
     calls = count(spent.calls + spent.uncounted, "call")
     tokens = f"{AT_LEAST if spent.uncounted else ''}{full(spent.tokens)} tokens in {calls}"
     return f"{tokens}, {cost}" if cost else tokens

@@ -46,7 +46,10 @@ def cost_of(spent: UsageSum) -> tuple[str, Known]:
     if not calls:
         return "$0", _NO_CALLS
     known = spending_known(spent)
-    return marked(cost_words(spent.whole_cost) or "$0", known), known
+    words = cost_words(spent.whole_cost) or "$0"
+    if spent.uncounted and known.provenance is Provenance.INFERRED:
+        return f"{AT_LEAST}{words}", known
+    return marked(words, known), known
 
 
 def title_of(row: LibraryRow) -> str:

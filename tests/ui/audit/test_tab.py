@@ -295,7 +295,7 @@ def test_a_sum_says_what_is_not_in_it() -> None:
     assert label_of(priced) == ("$1.50 · 1k tokens", "$1.50")
     some = priced + UsageSum(input=500, calls=1, unpriced=1)
     assert label_of(some) == ("≈$1.50 · 1.5k tokens", "≈$1.50")
-    assert label_of(some + UNCOUNTED) == ("≈$1.50 · ≥1.5k tokens", "≈$1.50")
+    assert label_of(some + UNCOUNTED) == ("≥$1.50 · ≥1.5k tokens", "≥$1.50")
     assert label_of(UsageSum(input=2_000, uncounted=2)) == ("≥2k tokens", "≥2k")
     assert spoken("≥1.5k") == "at least 1.5k"
     assert label_of(UNCOUNTED) == ("tokens not recorded", "not recorded")

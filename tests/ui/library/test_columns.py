@@ -28,7 +28,7 @@ def cell(title: str, row: LibraryRow) -> str:
         (UsageSum(input=1200, cost=2.5, calls=2), "1.2k", "$2.50"),
         (UsageSum(input=1200, cost=2.5, calls=2, unpriced=1), "1.2k", "≈$2.50"),
         (UsageSum(input=1200, calls=2, unpriced=2), "1.2k", "not recorded"),
-        (UsageSum(input=1200, cost=2.5, calls=2, uncounted=1), "≥1.2k", "≈$2.50"),
+        (UsageSum(input=1200, cost=2.5, calls=2, uncounted=1), "≥1.2k", "≥$2.50"),
         (UsageSum(input=1200, uncounted=2), "≥1.2k", "not recorded"),
         (UsageSum(uncounted=3), "not recorded", "not recorded"),
     ],
