@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 
 from msgspec import Struct
@@ -35,10 +36,14 @@ class KnownFile(Struct):
 
     def lines_among(self, telling: Set[int], others: Set[int]) -> Iterator[int]:
         """The numbers of the lines that are among others by their marks. Those that tell nothing,
-        such as empty ones, are so only right after one that is."""
+        such as empty ones, or that the file has several times, are so only right after one that
+        is."""
+        times = Counter(self.marks.values())
         is_there = False
         for number in sorted(self.marks):
-            is_there = self.marks[number] in telling or (is_there and self.marks[number] in others)
+            mark = self.marks[number]
+            is_alone = mark in telling and times[mark] == 1
+            is_there = is_alone or (is_there and (mark in telling or mark in others))
             if is_there:
                 yield number
 

@@ -128,10 +128,9 @@ def expected_words(expected: Expected | None) -> str:
     if not expected.found and expected.number < LEAST_EXPECTED:
         return TOO_LATE
     return (
-        f"{expected.found:,} of these came in the first {count_text(expected.after, 'entry')} "
-        f"after it and had been done in the {expected.before:,} before it; without a compaction "
-        f"it would be {expected.number:.1f} (average of {count_text(expected.places, 'place')} of "
-        "the path)."
+        f"In the first {count_text(expected.after, 'entry')} after it came {expected.found:,} of "
+        f"these; where nothing was compacted, a stretch as long has {expected.number:.1f} of "
+        f"their kind ({count_text(expected.places, 'place')} compared)."
     )
 
 
@@ -148,6 +147,6 @@ def path_words(needed: NeededAgain) -> str:
         return words
     of = f" ({compared:,} of {every:,} compactions compared)" if compared < every else ""
     return (
-        f"{words} {expected.found:,} of these came soon after a compaction; without one it would "
-        f"be {expected.number:.1f}{of}."
+        f"{words} {expected.found:,} of these came soon after a compaction; expected without one: "
+        f"{expected.number:.1f}{of}."
     )

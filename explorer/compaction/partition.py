@@ -101,7 +101,7 @@ def _why_cut(preparation: Preparation) -> str:
 def _summarized_already(view: PathView, position: int) -> str:
     by = f"compaction #{view.path[view.compaction]}"
     if not position < view.kept_from < view.compaction:
-        return f"{by.capitalize()} summarized it already."
+        return f"The summary of {by} tells of it, or the ones before it did."
     return (
         f"{by.capitalize()} kept from #{view.path[view.kept_from]} on; #{view.path[position]} is "
         "older, so the summary tells of it already."

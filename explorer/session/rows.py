@@ -37,10 +37,14 @@ _PROSE = frozenset({
 _CHANGED = {ActionKind.WRITE: "wrote", ActionKind.DELETE: "deleted"}
 
 
-def stored_row(preview: str, kind: int, flags: int) -> str:
-    """The row of an entry of which only the stored first line is known."""
+def stored_row(preview: str, kind: int, flags: int, folder: str = "") -> str:
+    """The row of an entry of which only the stored first line is known; the paths of calls from
+    the session's ``folder``."""
     calls = flags & Flag.HAS_TOOL_CALL and not flags & Flag.HAS_TEXT
-    return plain_line(preview) if kind in _PROSE and not calls else preview
+    if calls:
+        start = folder.replace("\\", "/").rstrip("/")
+        return preview.replace(f" {start}/", " ") if start else preview
+    return plain_line(preview) if kind in _PROSE else preview
 
 
 def result_row(body: ToolResultMessage, call: ToolCallBlock | None, folder: str = "") -> str:

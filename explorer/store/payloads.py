@@ -59,9 +59,8 @@ class _Stored(NamedTuple):
         # Rows of releases before: what a program inserted, and a line that only leads to the next.
         return self.kind == Kind.USER and self.preview[:1] == "<" and not self.flags & Flag.LARGE
 
-    @property
-    def row(self) -> str:
-        return stored_row(self.preview, self.kind, self.flags)
+    def row(self, folder: str) -> str:
+        return stored_row(self.preview, self.kind, self.flags, folder)
 
 
 _Blocks = dict[int, list[_Stored]]
@@ -71,7 +70,7 @@ def _result_row(row: _Stored, entry: Entry | None, call: ToolCallBlock | None, f
     if entry is None:
         return large_row(call, row.tool, row.tokens, folder)
     if not isinstance(entry.body, ToolResultMessage):
-        return row.row
+        return row.row(folder)
     return result_row(replace(entry.body, tool=row.tool or entry.body.tool), call, folder)
 
 
@@ -155,7 +154,8 @@ class StoredPayloads:
         found = {at: row for at in indices if (row := self._stored(at, blocks)) is not None}
         words = self._words_of([at for at, row in found.items() if row.needs_payload], blocks)
         return [
-            words.get(index) or (found[index].row if index in found else "") for index in indices
+            words.get(index) or (found[index].row(self._folder) if index in found else "")
+            for index in indices
         ]
 
     def first_words(self, indices: Sequence[int]) -> tuple[list[str], list[int]]:
@@ -165,7 +165,7 @@ class StoredPayloads:
         for index in indices:
             row = self._stored(index, blocks)
             made = self._words.get(index)
-            words.append(made or (row.row if row is not None else ""))
+            words.append(made or (row.row(self._folder) if row is not None else ""))
             if made is None and row is not None and row.needs_payload:
                 unmade.append(index)
         return words, unmade
@@ -204,7 +204,7 @@ class StoredPayloads:
                 call = _call_of(entries.get(callers[at]), row.call)
                 made[at] = _result_row(row, entry, call, self._folder)
             elif entry is not None:
-                made[at] = stored_row(describe(entry).preview, row.kind, row.flags)
+                made[at] = stored_row(describe(entry).preview, row.kind, row.flags, self._folder)
         return made
 
     def _stored(self, index: int, blocks: _Blocks) -> _Stored | None:

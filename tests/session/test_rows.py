@@ -133,3 +133,12 @@ def test_a_title_is_one_sentence_cut_at_a_word() -> None:
     cut = title_line("word " * 40)
     assert len(cut) <= 80 and cut.endswith("word…")
     assert len(title_line("x" * 200)) <= 81
+
+
+def test_the_paths_of_calls_are_those_from_the_session_s_folder() -> None:
+    calls, said = int(Flag.HAS_TOOL_CALL), int(Flag.HAS_TOOL_CALL | Flag.HAS_TEXT)
+    two = "Edit /w/src/a.py · Read /w/b.py"
+    assert stored_row(two, Kind.ASSISTANT, calls, "/w/") == "Edit src/a.py · Read b.py"
+    assert stored_row(two, Kind.ASSISTANT, calls, "/other") == two
+    assert stored_row(two, Kind.ASSISTANT, calls) == two
+    assert stored_row("See /w/a.py", Kind.ASSISTANT, said, "/w") == "See /w/a.py"

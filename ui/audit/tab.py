@@ -302,6 +302,11 @@ class AuditTab(QWidget):
             explain(button, TERMS[title])
         return self.pages.add(widget)
 
+    def set_count(self, title: str, number: int) -> None:
+        """Say beside a page's title how much there is on it; 0 says nothing."""
+        button = self.bar.button(self._titles.index(title))
+        button.setText(f"{title} ({number:,})" if number else title)
+
     def show_page(self, title: str) -> None:
         """Turn to a page. Raises ValueError for a title that there is not."""
         self._turn(self._titles.index(title))

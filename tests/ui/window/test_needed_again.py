@@ -52,6 +52,9 @@ async def test_a_compaction_is_judged_by_what_was_needed_again(
 
     await live.until(lambda: page.model.rows, "what was needed again")
     assert tab.page() == NEEDED, "it comes first"
+    await live.until(
+        lambda: tab.bar.button(1).text() == "Findings (1)", "the rule that the summary lacks"
+    )
     assert "1 file read again" in page.summary.text()
     assert "asked for again by the user at #8" in page.summary.text()
     assert threads() == [(2, 7), (0, 8)], "all of #5, whose row is chosen"

@@ -127,6 +127,7 @@ class FidelityController(QObject):
         page.recall_asked.connect(lambda: self.recall_asked.emit(self._wanted))
         page.entry_requested.connect(state.window.map.select)
         state.document_changed.connect(self._other_document)
+        state.window.inspector.currentChanged.connect(lambda _tab: self.follow())
         state.fillers.append(self.follow)
         state.bus.on_shown(LeafMoved, lambda _change: self.follow())
         state.window.compaction.drafts_changed.connect(self.follow)
@@ -149,6 +150,7 @@ class FidelityController(QObject):
 
     def _audited_now(self, audited: Audited) -> None:
         self.page.show_audit(audited)
+        self._tab.set_count(FINDINGS, len(audited.fidelity.findings))
         self._focus_findings()
 
     def auditor(self) -> Auditor | None:
@@ -221,7 +223,8 @@ class FidelityController(QObject):
         if self._wanted is None:
             self._work.stop()
             self._asked = None
-        elif self.page.isVisible():
+        elif self._state.window.tab == "audit":
+            # Also where another page is seen: the number of findings stands above all of them.
             self._audit(self._wanted)
 
     # the audit -----------------------------------------------------------------------------------
@@ -235,6 +238,7 @@ class FidelityController(QObject):
         if asked == self._asked:
             return
         self._asked = asked
+        self._tab.set_count(FINDINGS, 0)
         self.page.wait("Reading what was summarized, and comparing the summary with it…")
         self._work.start(self._job(auditor, key))
 
@@ -261,6 +265,7 @@ class FidelityController(QObject):
         self._work.stop()
         self._places.forget()
         self.auditor()
+        self._tab.set_count(FINDINGS, 0)
         self.page.offer([], "")
 
     # from a finding ------------------------------------------------------------------------------

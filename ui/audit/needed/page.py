@@ -26,7 +26,7 @@ from ui.audit.words import sentence_case
 from ui.compaction.words import entry_links
 from ui.theme import S8, S12, S16
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
-from ui.widgets.figures import full
+from ui.widgets.figures import full, moment
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline, Heading
 from ui.widgets.panels import EmptyState, OnePage, column_in, inset
@@ -165,7 +165,7 @@ class NeedWidget(QWidget):
         button.setToolTip(tip)
         return button
 
-    def show_row(self, row: NeedRow) -> None:
+    def show_row(self, row: NeedRow, tree: SessionTree | None) -> None:
         """Show one row."""
         self._row = row
         is_need = isinstance(row, Need)
@@ -175,7 +175,8 @@ class NeedWidget(QWidget):
         self.before.setVisible(is_need)
         self.after.setVisible(is_need)
         if isinstance(row, NeededAfter):
-            where = f"After compaction #{row.compaction}."
+            when = moment(tree.columns.time[row.compaction]) if tree is not None else ""
+            where = f"After compaction #{row.compaction}{f', {when}' if when else ''}."
             words = (tails_words(row.needs), expected_words(row.expected))
             note = " ".join(part for part in words if part)
         else:
@@ -254,7 +255,7 @@ class NeededPage(QWidget):
 
     def _current(self, _current: QModelIndex) -> None:
         if (row := self.chosen()) is not None:
-            self.part.show_row(row)
+            self.part.show_row(row, self.model.tree)
         self.row_changed.emit()
 
 
