@@ -20,17 +20,17 @@ from explorer.commands.run_terminal import typed_line
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
-from explorer.models.keys import remember_secret
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
 from explorer.services.open_session import resolve_entry
 from explorer.services.privacy import Privacy, Sending
+from explorer.services.publication import open_team
 from explorer.services.session_export import changed_form
 from explorer.session.visible_text import visible_line
 from explorer.settings import paths
 from explorer.settings.choices import with_window
 from explorer.settings.effective import Values, effective, profile_named
-from explorer.settings.libraries import LibrariesError, password_of, read_libraries
+from explorer.settings.libraries import LibrariesError, read_libraries
 from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.profile_files import ProfileError, ProfileFiles
 from explorer.settings.user_settings import following_extensions, live_settings
@@ -124,11 +124,7 @@ def team_library(name: str | None, *, any_version: bool = False) -> Iterator[Tea
     try:
         known = read_libraries()
         named = known.named(name)
-        address = known.libraries[named]
-        if password := password_of(named, address):
-            remember_secret(password)
-        make = TeamLibrary if any_version else TeamLibrary.open
-        team = make(named, address.address, password)
+        team = open_team(named, known.libraries[named], any_version=any_version)
         try:
             yield team
         finally:
@@ -137,7 +133,8 @@ def team_library(name: str | None, *, any_version: bool = False) -> Iterator[Tea
         raise CommandFailed(str(error)) from error
 
 
-def _is_team_library(name: str) -> bool:
+def is_team_library(name: str) -> bool:
+    """Whether a team's library has that name. Raises CommandFailed."""
     try:
         return name in read_libraries().libraries
     except LibrariesError as error:
@@ -162,7 +159,7 @@ def session_named(name: str, database: Path | None) -> Iterator[Named]:
             yield Named(bench, report.key, stored=False)
         return
     library, _, number = name.partition(":")
-    if number.isdigit() and _is_team_library(library):
+    if number.isdigit() and is_team_library(library):
         with _passing_workbench() as bench:
             with team_library(library) as team:
                 copy = LibraryCopy(team, int(number), masks=False)

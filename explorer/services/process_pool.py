@@ -61,7 +61,7 @@ def outcomes(
         while not stopped() and (waiting or any(worker.has_job for worker in workers)):
             while len(workers) < min(processes, len(waiting) + sum(w.has_job for w in workers)):
                 workers.append(_Worker(prepare, limit_s))
-            for worker in _heard(workers):
+            for worker in _heard(workers, _LOOK_S):
                 outcome = worker.outcome()
                 if outcome is not None:
                     yield outcome
@@ -78,11 +78,57 @@ def outcomes(
             worker.end()
 
 
-def _heard(workers: list[_Worker]) -> list[_Worker]:
+class JobProcess(Generic[Job, Result]):
+    """A process that does one job after the other, started anew after one that it did not
+    survive. Used by one thread."""
+
+    def __init__(
+        self, prepare: Callable[[], Callable[[Job], Result]], limit_s: float | None = None
+    ) -> None:
+        """See ``outcomes``."""
+        self._prepare, self._limit_s = prepare, limit_s
+        self._worker: _Worker | None = None
+
+    def outcome(self, job: Job) -> Outcome[Job, Result]:
+        """Do a job. Blocks. Raises PoolError."""
+        for _ in range(_STARTS):
+            worker = self._worker = self._worker or _Worker(self._prepare, self._limit_s)
+            if worker.is_ready or self._begins(worker):
+                worker.give(job)
+                _heard([worker])
+                outcome = worker.outcome()
+                if not worker.is_ready:
+                    self.close()
+                if outcome is not None:
+                    return outcome
+            if worker.refusal:
+                raise PoolError(worker.refusal)
+            self.close()
+        raise PoolError("its processes end before they begin")
+
+    def _begins(self, worker: _Worker) -> bool:
+        _heard([worker])
+        worker.outcome()
+        return worker.is_ready
+
+    def kill(self) -> None:
+        """Kill the process; called on any thread. A job that is done just now fails."""
+        if (worker := self._worker) is not None:
+            worker.kill()
+
+    def close(self) -> None:
+        """End the process; called on its user's thread."""
+        if self._worker is not None:
+            self._worker.end()
+            self._worker = None
+
+
+def _heard(workers: list[_Worker], longest_s: float = float("inf")) -> list[_Worker]:
     """Wait a little for those that have something to say, or whose time is over."""
     left = min((worker.deadline for worker in workers), default=float("inf")) - time.monotonic()
     pipes = [worker.pipe for worker in workers]
-    heard = set(wait(pipes, min(_LOOK_S, max(0.0, left))))
+    longest_s = min(longest_s, max(0.0, left))
+    heard = set(wait(pipes, longest_s if longest_s < float("inf") else None))
     now = time.monotonic()
     return [one for one in workers if one.pipe in heard or one.deadline <= now]
 
@@ -132,6 +178,9 @@ class _Worker:
         """The outcome of the job of a process that ended; None where it had none."""
         had_job, self.has_job, self.is_ready = self.has_job, False, False
         return Outcome(self._job, None, why) if had_job else None
+
+    def kill(self) -> None:
+        self._process.kill()
 
     def end(self) -> None:
         self._process.kill()

@@ -8,7 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from explorer.models.keys import remember_secret
 from explorer.session.records import SessionSource
+from explorer.settings.libraries import LibraryAddress, password_of
 from explorer.store import SessionRow, Store
 from explorer.store.library import CopyDigest, LibraryCopy
 from explorer.store.postgres import TeamLibrary
@@ -16,6 +18,15 @@ from explorer.store.rows import ImportReport, IsCancelled
 
 PULLED = "pulled_from"
 """The setting of an own session that says which session of which team library it is a copy of."""
+
+
+def open_team(name: str, address: LibraryAddress, *, any_version: bool = False) -> TeamLibrary:
+    """Open a team's library, with the password of the system's keyring where it is there.
+    ``any_version``: also one without tables. Raises StoreError, LibrariesError."""
+    if password := password_of(name, address):
+        remember_secret(password)
+    make = TeamLibrary if any_version else TeamLibrary.open
+    return make(name, address.address, password)
 
 
 class PublishPlan(Struct, frozen=True):

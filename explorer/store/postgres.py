@@ -84,6 +84,8 @@ class Shared(Struct, frozen=True):
     publisher: str
     published_ms: float
     """Milliseconds since 1970, by the server's clock."""
+    digest: str = ""
+    """``CopyDigest`` of its entries."""
 
 
 class Note(Struct, frozen=True):
@@ -202,14 +204,14 @@ class TeamLibrary:
         """What is published, or one session of it, the last published first. Raises StoreError."""
         with self._asking() as db:
             found = db.execute(
-                'SELECT key, publisher, extract(epoch FROM published) * 1000, "row"'
+                'SELECT key, publisher, extract(epoch FROM published) * 1000, digest, "row"'
                 " FROM session_explorer.sessions WHERE %(key)s::bigint IS NULL OR key = %(key)s"
                 " ORDER BY published DESC, key DESC LIMIT %(most)s",
                 {"key": key, "most": most},
             ).fetchall()
         return [
-            Shared(self._row(at, row), publisher, float(published))
-            for at, publisher, published, row in found
+            Shared(self._row(at, row), publisher, float(published), digest)
+            for at, publisher, published, digest, row in found
         ]
 
     def _row(self, key: int, text: str) -> SessionRow:
