@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 _AT_ONCE = 2_000
 """Jobs that are with the cluster; more wait here. The scheduler gives a worker few at once, so that
 a worker that is lost takes few with it."""
-_REACHED_S = 15
+_REACHED_S = 5
 """Seconds in which a scheduler must answer."""
 _LOOK_S = 0.5
 """How long nothing may be heard before it is looked whether to go on."""
