@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -15,7 +14,7 @@ import psutil
 from explorer.formats.registry import open_source
 from explorer.settings.paths import database_path
 from explorer.store import Store
-from tests.conftest import ROOT
+from tests.benchmarks.bench import ROOT
 from tests.store.sources import HEADER, write_file
 
 MODELS = ("anthropic/claude-opus-4-5", "openai/gpt-5", "local/codestral")
