@@ -89,6 +89,10 @@ def run(arguments: argparse.Namespace) -> None:
     audit_all.check(arguments)
     checks = _checks(arguments)
     profile = named_profile(arguments.profile) if arguments.profile else None
+    if arguments.report is not None:
+        _check_output(arguments.output)
+        audit_all.write_report(arguments.report, arguments.output)
+        return
     if arguments.all:
         if found := audit_all.run(arguments, profile, checks):
             raise AuditFailed("; ".join(found))

@@ -38,10 +38,11 @@ from explorer.services.bulk_audit import (
     begun_shared,
     content_of,
 )
+from explorer.services.bulk_report import save_many
 from explorer.services.library import library_of, read_library
 from explorer.services.process_pool import PoolError
 from explorer.services.session_audit import AuditRow, SessionAudit
-from explorer.session.visible_text import escaped
+from explorer.session.visible_text import escaped, visible_line
 from explorer.settings.libraries import read_libraries
 
 HELP = f"""\
@@ -53,7 +54,7 @@ described in audit-tables.md of the documentation. Run again, it audits what is 
 failed, or has changed since, or was judged by another version or by other rules; so a run that was
 stopped goes on. A session that fails, kills its process or takes longer than --limit is in there
 with its reason, and the others are audited all the same. With --scheduler the workers of a Dask
-cluster do the work (the extra session-explorer[dask]).
+cluster do the work (the extra session-explorer[dask]). --report FOLDER writes a page on its tables.
 """
 _MOST_NAMED = 20
 """Failed sessions that are named one by one."""
@@ -71,6 +72,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, metavar="FOLDER", help="write Parquet files there, or go on"
     )
     group.add_argument(
+        "--report", type=Path, metavar="FOLDER",
+        help="write a page on the tables in this folder: report.html there, or --output FILE",
+    )  # fmt: skip
+    group.add_argument(
         "--processes", type=int, metavar="N", help="audit so many at once (default: one per CPU)"
     )
     group.add_argument(
@@ -86,6 +91,23 @@ def check(arguments: argparse.Namespace) -> None:
     """Raise UsageError, CommandFailed for what does not go together, before any work."""
     alone = ("at", "compaction", "output", "format")
     several = ("out", "processes", "scheduler", "limit", *FILTERS)
+    if arguments.report is not None:
+        others = (
+            "session",
+            "all",
+            "at",
+            "compaction",
+            "format",
+            "profile",
+            "json",
+            "fail_on",
+            *several,
+        )
+        if given := [name for name in others if getattr(arguments, name)]:
+            what = "a session" if given[0] == "session" else f"--{given[0]}"
+            raise UsageError(f"{what} does not go with --report")
+        _check_pyarrow("")
+        return
     if not arguments.all:
         if given := [name for name in several if getattr(arguments, name)]:
             raise UsageError(f"--{given[0]} goes with --all")
@@ -104,11 +126,24 @@ def check(arguments: argparse.Namespace) -> None:
     check_positive(arguments, "processes")
     if arguments.limit is not None and not arguments.limit > 0:
         raise UsageError(f"--limit must be over 0, not {arguments.limit:g}")
-    if arguments.out is not None and not can_write_tables():
-        raise CommandFailed(
-            "Parquet files need pyarrow: pip install 'session-explorer[parquet]'. Without --out, "
-            "--json prints a line for each session."
-        )
+    if arguments.out is not None:
+        _check_pyarrow(" Without --out, --json prints a line for each session.")
+
+
+def _check_pyarrow(instead: str) -> None:
+    if not can_write_tables():
+        need = "Parquet files need pyarrow: pip install 'session-explorer[parquet]'."
+        raise CommandFailed(need + instead)
+
+
+def write_report(folder: Path, output: Path | None) -> None:
+    """Write the page on the tables of a folder. Raises CommandFailed."""
+    place = output or folder / "report.html"
+    try:
+        save_many(folder, place)
+    except FolderError as error:
+        raise CommandFailed(str(error)) from error
+    print(visible_line(f"{place}: the report was written"), file=sys.stderr)
 
 
 def run(

@@ -79,7 +79,7 @@ class AuditFolder:
         there: set[Identity] = set()
         old: dict[str, list[Identity]] = {}
         for part in self._parts():
-            for row in self._read(part, _STAMP):
+            for row in _read(self.path / "sessions" / part, _STAMP):
                 name = row["library"], row["session"]
                 if (wanted := begun.get(name)) is None:
                     continue
@@ -141,10 +141,9 @@ class AuditFolder:
 
     def rows(self) -> Iterator[AuditRow]:
         """The rows of all sessions that are there. Raises FolderError, OSError."""
-        for part in self._parts():
-            for values in self._read(part, None):
-                if (row := row_from(values)) is not None:
-                    yield row
+        for values in table_rows(self.path, "sessions", AuditRow.__struct_fields__):
+            if (row := row_from(values)) is not None:
+                yield row
 
     def close(self) -> None:
         """Write what is not written yet, and let the folder go. Raises OSError."""
@@ -159,11 +158,6 @@ class AuditFolder:
 
     def _files(self, table: str) -> list[Path]:
         return sorted((self.path / table).glob("part-*.parquet"))
-
-    def _read(self, part: str, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
-        path = self.path / "sessions" / part
-        for batch in batches(path, columns):
-            yield from batch.to_pylist()
 
     def _take_out(self, old: Mapping[str, Sequence[Sequence[Any]]]) -> None:
         """Take sessions out of parts; what is out already stays so."""
@@ -200,8 +194,21 @@ def can_write_tables() -> bool:
     return find_spec("pyarrow") is not None
 
 
-def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """The rows of a Parquet file in record batches, a few thousand at once. Raises OSError."""
+def table_rows(folder: Path, table: str, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a table, of this version. Raises FolderError where the files are none of ours,
+    OSError."""
+    for sessions in sorted((folder / "sessions").glob("part-*.parquet")):
+        if _version_of(sessions) == VERSION:
+            yield from _read(folder / table / sessions.name, columns)
+
+
+def _read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for batch in _batches(path, columns):
+        yield from batch.to_pylist()
+
+
+def _batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """The rows of a Parquet file, a few thousand at once. Raises OSError."""
     with import_module("pyarrow.parquet").ParquetFile(path) as file:
         yield from file.iter_batches(_BATCH, columns=columns)
 
@@ -245,7 +252,7 @@ def _rewrite(path: Path, table: str, gone: set[tuple[str, int]]) -> None:
         private_files.replacement(path) as new,
         parquet.ParquetWriter(new, schema, compression="zstd") as writer,
     ):
-        for batch in batches(path):
+        for batch in _batches(path):
             names = zip(batch["library"].to_pylist(), batch["session"].to_pylist(), strict=True)
             stays = batch.filter(arrow.array([name not in gone for name in names], arrow.bool_()))
             left += len(stays)

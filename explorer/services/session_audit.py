@@ -28,6 +28,7 @@ from explorer.installed import version
 from explorer.models.price_list import Prices, listed_model
 from explorer.services.audit_report import make_report
 from explorer.services.draft_records import entry_of
+from explorer.services.effective_rules import recorded_rules
 from explorer.services.library import project_name
 from explorer.services.open_session import OpenedSession
 from explorer.session.context import context_at
@@ -174,7 +175,7 @@ def audit_session(
     """
     report = make_report(opened, opened.leaf, spending, profile=profile)
     row = _row(report, begun)
-    settings = _recorded_settings(opened) if report.compactions else {}
+    settings = _Settings.of(opened)
     prices = opened.shared.client.info
     return SessionAudit(
         row,
@@ -264,12 +265,34 @@ def _row(report: Report, begun: AuditRow) -> AuditRow:
     return replace(begun, **figures)
 
 
+class _Settings(Struct, frozen=True):
+    """By what a session was compacted."""
+
+    profile: str
+    """That of its agent's rules; empty where no profile has them."""
+    made_here: Mapping[int, tuple[str, int | None]]
+    """By compaction that was made here: its profile, and how many tokens that was to keep."""
+
+    @classmethod
+    def of(cls, opened: OpenedSession) -> _Settings:
+        found: dict[int, tuple[str, int | None]] = {}
+        for draft in opened.shared.store.drafts(opened.key, with_requests=False):
+            settings = draft.settings if isinstance(draft.settings, dict) else {}
+            profile = settings.get("profile")
+            if draft.status == "committed" and isinstance(profile, dict):
+                keep = settings.get("keep_recent_tokens")
+                name = well_formed(str(profile.get("title", "")))
+                found[entry_of(opened.tree, draft)] = name, keep if isinstance(keep, int) else None
+        rules = recorded_rules(opened)
+        return cls(rules.profile.title if rules.is_own else "", found)
+
+
 def _compaction(
     part: CompactionPart,
     needed: NeededPart,
     session: AuditRow,
     tree: SessionTree,
-    settings: Mapping[int, tuple[str, int | None]],
+    settings: _Settings,
     prices: Prices,
 ) -> CompactionRow:
     entry, found, again = part.entry.index, part.fidelity, needed.found
@@ -281,7 +304,7 @@ def _compaction(
     kept = None
     if summary is not None and part.counted_after is not None:
         kept = max(0, part.counted_after - summary)
-    profile, keep_recent = settings.get(entry, ("", None))
+    profile, keep_recent = settings.made_here.get(entry, (settings.profile, None))
     return CompactionRow(
         session.library, session.session, entry, well_formed(part.entry.id), part.number,
         part.time_ms, session.agent, session.project, well_formed(model), session.judged_by,
@@ -316,19 +339,6 @@ def _need(part: NeedPart, session: AuditRow) -> NeededRow:
 
 def _quote(text: str) -> str:
     return well_formed(mask(text))[:_LONGEST]
-
-
-def _recorded_settings(opened: OpenedSession) -> dict[int, tuple[str, int | None]]:
-    """By compaction that was made here: its profile, and how many tokens that was to keep."""
-    found: dict[int, tuple[str, int | None]] = {}
-    for draft in opened.shared.store.drafts(opened.key, with_requests=False):
-        settings = draft.settings if isinstance(draft.settings, dict) else {}
-        profile = settings.get("profile")
-        if draft.status == "committed" and isinstance(profile, dict):
-            keep = settings.get("keep_recent_tokens")
-            name = well_formed(str(profile.get("name", "")))
-            found[entry_of(opened.tree, draft)] = name, keep if isinstance(keep, int) else None
-    return found
 
 
 def _of_kind(needed: NeededAgain, kind: NeedKind) -> int:

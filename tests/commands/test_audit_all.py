@@ -85,7 +85,7 @@ def test_the_rows_of_compactions_findings_and_what_was_needed_again(sessions: Pa
             made["entry"]["id"], made["tokens"]["counted_before"], made["tokens"]["counted_after"],
         )  # fmt: skip
         assert one["tokens_kept"] + one["tokens_summary"] == one["tokens_after"]
-        assert one["losses"] == len(made["losses"]) and one["profile"] == ""
+        assert one["losses"] == len(made["losses"]) and one["profile"] == "pi 0.73"
     expected = [need for part in alone["needed_again"]["after"] for need in part["needs"]]
     assert [(one["before_id"], one["after_id"], one["tokens"]) for one in found["needed"]] == [
         (need["before"]["id"], need["after"]["id"], need["tokens"]) for need in expected
@@ -96,6 +96,18 @@ def test_the_rows_of_compactions_findings_and_what_was_needed_again(sessions: Pa
     assert {one["session"] for one in limit} == {1, 2, 3}
     assert {one["finding"] for one in limit} == {"standing-instruction"}
     assert all(one["sources"] == [0] for one in limit)
+
+
+def test_a_compaction_that_was_made_here_is_listed_with_its_settings(sessions: Path) -> None:
+    assert called("import", str(SAMPLE))[0] == 0
+    profile = ("--profile", "omp", "--keep-recent", "1500")
+    assert called("compact", "4", *profile, "--model", "offline/extractive")[0] == 0
+    assert called("audit", "--all", "--out", str(sessions))[0] == 0
+    found = [one for one in rows(sessions, "compactions") if one["session"] == 4]
+    assert [(one["profile"], one["keep_recent_tokens"]) for one in found] == [
+        ("pi 0.73", None), ("pi 0.73", None), ("oh-my-pi 13.19", 1_500),
+    ]  # fmt: skip
+    assert found[2]["number"] == 3 and found[2]["readable"]
 
 
 def test_the_columns_are_those_of_the_documentation(sessions: Path) -> None:
