@@ -23,7 +23,8 @@ def measure(bench: Bench) -> list[Row]:
     growth = two["end_mb"] / two["quarter_mb"]
     return [
         Row(f"{of}, one process", f"{one['s']:.1f} s", f"{count / one['s']:.0f} a second,"
-            f" load {one['load']:.1f}"),
+            f" of which the command's own process {1000 * one['busy_s'] / count:.1f} ms of the"
+            f" processor for each, load {one['load']:.1f}"),
         Row("the same, two processes", f"{two['s']:.1f} s",
             f"{faster:.2f} times as fast, load {two['load']:.1f}", f"{FASTER} times as fast",
             faster >= FASTER),

@@ -72,7 +72,8 @@ def _code(random: Random) -> str:
 
 
 def fill(sessions: int, home: str) -> float:
-    """Make a library; returns its megabytes."""
+    """Make a library whose search index is whole, as it is some time after an import; returns its
+    megabytes."""
     path = database_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     with Store.open(path, maintained=False) as store:
@@ -83,15 +84,19 @@ def fill(sessions: int, home: str) -> float:
             }
             file = write_file(path.parent / "one.jsonl", small_session(number), header)
             store.take_copy(open_source(file))
+    with Store.open(path) as store:
+        while not (state := store.search_state()).complete or not state.total:
+            time.sleep(SAMPLE_S)
     return path.stat().st_size / 1e6
 
 
 def audit(home: str, out: str, processes: int) -> dict[str, float]:
     """Seconds of the command; megabytes of its own process, without its workers', after a quarter
-    of the time and at the end; the load of the machine then."""
+    of the time and at the end; seconds of the processor that its own process took; the load of the
+    machine then."""
     environment = os.environ | {"SESSION_EXPLORER_HOME": home}
     command = ["audit", "--all", "--out", out, "--processes", str(processes)]
-    started, sizes = time.monotonic(), list[float]()
+    started, sizes, busy = time.monotonic(), list[float](), 0.0
     with subprocess.Popen(
         [sys.executable, "-m", "explorer", *command], cwd=ROOT, env=environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -100,6 +105,7 @@ def audit(home: str, out: str, processes: int) -> dict[str, float]:
         while process.poll() is None:
             try:
                 sizes.append(parent.memory_info().rss / 1e6)
+                busy = sum(parent.cpu_times()[:2])
             except psutil.NoSuchProcess:
                 break
             time.sleep(SAMPLE_S if len(sizes) > 20 else 0.05)
@@ -110,5 +116,6 @@ def audit(home: str, out: str, processes: int) -> dict[str, float]:
         "s": time.monotonic() - started,
         "quarter_mb": sum(quarter) / len(quarter),
         "end_mb": max(sizes[-5:]),
+        "busy_s": busy,
         "load": os.getloadavg()[0],
     }
