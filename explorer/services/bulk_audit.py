@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
@@ -126,7 +125,7 @@ def _auditor(origin: Origin, profile: Profile | None) -> Callable[[AuditRow], Se
     if origin.address is not None:
         team = open_team(origin.library, origin.address)
         place = origin.database if origin.database.is_dir() else None
-        return partial(_audit_shared, team, client, place, profile)
+        return partial(_TeamReader(team, client, place).audit, profile)
     # Others look after the database: many processes would do the same work at once.
     bench = Workbench(Store.open(origin.database, maintained=False), client)
     return partial(_audit_stored, bench, profile)
@@ -145,24 +144,43 @@ def _audit_stored(bench: Workbench, profile: Profile | None, begun: AuditRow) ->
         bench.close(document.key)
 
 
-def _audit_shared(
-    team: TeamLibrary,
-    client: ModelClient,
-    place: Path | None,
-    profile: Profile | None,
-    begun: AuditRow,
-) -> SessionAudit:
-    shared = team.shared_session(begun.session)
-    folder = Path(tempfile.mkdtemp(prefix="session-explorer-", dir=place))
-    try:
-        with Store.open(folder / "one.db", maintained=False) as store:
-            key = store.take_copy(LibraryCopy(team, begun.session, masks=False)).key
-            document = _opened(Workbench(store, client), key)
-            now = begun_row(shared.row, shared.digest, rules_of(profile), team.name)
-            now = replace(now, content=shared.digest)
+class _TeamReader:
+    """Reads sessions of a team, one at a time, into a database that ends with its process."""
+
+    def __init__(self, team: TeamLibrary, client: ModelClient, place: Path | None) -> None:
+        """``place``: for the database; None: the system's for temporary files."""
+        self._team, self._client, self._place = team, client, place
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._bench = self._anew()
+
+    def _anew(self) -> Workbench:
+        if self._folder is not None:
+            self._bench.store.close()
+            self._folder.cleanup()
+        self._folder = tempfile.TemporaryDirectory(prefix="session-explorer-", dir=self._place)
+        store = Store.open(Path(self._folder.name) / "one.db", maintained=False)
+        return Workbench(store, self._client)
+
+    def audit(self, profile: Profile | None, begun: AuditRow) -> SessionAudit:
+        """Audit one. Raises StoreError and what ``audit_session`` raises."""
+        shared = self._team.shared_session(begun.session)
+        now = begun_row(shared.row, shared.digest, rules_of(profile), self._team.name)
+        now = replace(now, content=shared.digest)
+        store = self._bench.store
+        key = store.take_copy(LibraryCopy(self._team, begun.session, masks=False)).key
+        try:
+            document = _opened(self._bench, key)
             return audit_session(document, document.usage.branch(document.leaf), now, profile)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            self._bench.close(key)
+            store.delete(key).result()
+            # Nobody looks after this database, so that what is deleted keeps its room.
+            if store.path.stat().st_size > _LARGEST:
+                self._bench = self._anew()
+
+
+_LARGEST = 100_000_000
+"""Bytes of a database into which sessions of a team are read, before another one is begun."""
 
 
 def _opened(bench: Workbench, key: int) -> Document:

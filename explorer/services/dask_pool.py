@@ -131,4 +131,4 @@ def _work(
 
 def _end(run: str) -> None:
     for name in [one for one in _processes if one[0] == run]:
-        _processes.pop(name).kill()
+        _processes.pop(name).terminate()

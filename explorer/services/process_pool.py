@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -111,10 +112,10 @@ class JobProcess(Generic[Job, Result]):
         worker.outcome()
         return worker.is_ready
 
-    def kill(self) -> None:
-        """Kill the process; called on any thread. A job that is done just now fails."""
+    def terminate(self) -> None:
+        """End the process soon; called on any thread. A job that is done just now fails."""
         if (worker := self._worker) is not None:
-            worker.kill()
+            worker.terminate()
 
     def close(self) -> None:
         """End the process; called on its user's thread."""
@@ -179,8 +180,8 @@ class _Worker:
         had_job, self.has_job, self.is_ready = self.has_job, False, False
         return Outcome(self._job, None, why) if had_job else None
 
-    def kill(self) -> None:
-        self._process.kill()
+    def terminate(self) -> None:
+        self._process.terminate()
 
     def end(self) -> None:
         self._process.kill()
@@ -210,6 +211,8 @@ def _no_interrupts() -> Iterator[None]:
 def _serve(pipe: Connection, prepare: Callable[[], Callable[[Any], Any]]) -> None:
     """The process's main function: do jobs until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # As its own end: temporary files are removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     try:
         work = prepare()
     except Exception as error:  # noqa: BLE001 -- whatever it is, the other end says it

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-import psutil
 import pytest
 
 from explorer.services.dask_pool import cluster_outcomes
@@ -19,71 +16,19 @@ from explorer.services.process_pool import PoolError
 from explorer.settings.paths import database_path
 from explorer.store import Store
 from tests.audit.reported import entries
-from tests.commands.processes import called, start, until
+from tests.commands.processes import called, start
 from tests.commands.test_audit_all import rows
-from tests.conftest import ROOT
+from tests.services.dask_cluster import DaskCluster
 from tests.store.sources import HEADER, FileSource, write_file
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 
-class Cluster:
-    """A scheduler and workers of one thread each, ended with the test."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._started: list[subprocess.Popen[bytes]] = []
-        told = folder / "scheduler.json"
-        self._run(
-            "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-            "--scheduler-file", str(told),
-        )  # fmt: skip
-        until(lambda: told.exists() and told.read_bytes().endswith(b"}"), "the scheduler")
-        text = told.read_text()
-        self.address = text.partition('"address": "')[2].partition('"')[0]
-
-    def worker(self, *options: str) -> subprocess.Popen[bytes]:
-        """Start a worker; back when the scheduler knows it."""
-        name = f"w{len(self._started)}"
-        process = self._run(
-            "worker", self.address, "--nthreads", "1", "--no-dashboard", "--name", name,
-            "--local-directory", str(self._folder / name), *options,
-        )  # fmt: skip
-        log = self._folder / f"{len(self._started)}.log"
-        until(lambda: b"Registered to" in log.read_bytes(), "the worker")
-        return process
-
-    def _run(self, *words: str) -> subprocess.Popen[bytes]:
-        with (self._folder / f"{len(self._started) + 1}.log").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "dask", *words], cwd=ROOT, stdout=log, stderr=log,
-                env=os.environ | {"PYTHONPATH": str(ROOT)},
-            )  # fmt: skip
-        self._started.append(process)
-        return process
-
-    def end(self) -> None:
-        """End everything, the processes of workers too."""
-        family = [
-            one
-            for process in self._started
-            if psutil.pid_exists(process.pid)
-            for one in psutil.Process(process.pid).children(recursive=True)
-        ]
-        for process in self._started:
-            process.kill()
-            process.wait()
-        _, left = psutil.wait_procs(family, 10)
-        for one in left:
-            one.kill()
-        assert not [one for one in left if "spawn_main" in " ".join(one.cmdline())]
-
-
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
+def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
     folder = tmp_path / "cluster"
     folder.mkdir()
-    made = Cluster(folder)
+    made = DaskCluster(folder)
     try:
         yield made
     finally:
@@ -114,7 +59,7 @@ def _refuse() -> Callable[[str], str]:
 
 
 def test_a_job_that_fails_hangs_or_kills_its_process_costs_only_itself(
-    cluster: Cluster, tmp_path: Path
+    cluster: DaskCluster, tmp_path: Path
 ) -> None:
     """On workers as they are by default, which are watched and daemonic."""
     cluster.worker()
@@ -133,7 +78,7 @@ def test_a_job_that_fails_hangs_or_kills_its_process_costs_only_itself(
 
 
 def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(
-    cluster: Cluster, tmp_path: Path
+    cluster: DaskCluster, tmp_path: Path
 ) -> None:
     killed = cluster.worker("--no-nanny")
     cluster.worker("--no-nanny")
@@ -149,7 +94,7 @@ def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(
     assert len(processes) == 2, "both workers had jobs"
 
 
-def test_processes_that_cannot_begin_end_the_work_with_the_reason(cluster: Cluster) -> None:
+def test_processes_that_cannot_begin_end_the_work_with_the_reason(cluster: DaskCluster) -> None:
     cluster.worker("--no-nanny")
     with pytest.raises(PoolError, match="database is gone"):
         list(cluster_outcomes(["a", "b"], _refuse, cluster.address))
@@ -169,7 +114,7 @@ def stored(folder: Path, count: int) -> None:
 
 
 def test_a_library_is_audited_once_though_a_worker_is_killed(
-    cluster: Cluster, tmp_path: Path
+    cluster: DaskCluster, tmp_path: Path
 ) -> None:
     stored(tmp_path, 60)
     killed = cluster.worker("--no-nanny")
@@ -188,7 +133,7 @@ def test_a_library_is_audited_once_though_a_worker_is_killed(
     assert status == 0 and "60 of these sessions had been audited before" in text
 
 
-def test_ctrl_c_takes_back_what_is_not_done(cluster: Cluster, tmp_path: Path) -> None:
+def test_ctrl_c_takes_back_what_is_not_done(cluster: DaskCluster, tmp_path: Path) -> None:
     stored(tmp_path, 200)
     cluster.worker("--no-nanny")
     out = tmp_path / "out"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from explorer.models.client import ModelClient
+from explorer.services import bulk_audit
 from explorer.services.audit_folder import TABLES
+from explorer.store.postgres import TeamLibrary
 from tests.audit.reported import LIMIT, entries
 from tests.commands.processes import called, document
 from tests.commands.test_audit_all import rows
+from tests.services.dask_cluster import DaskCluster
 from tests.store.sources import HEADER, chain, message, write_file
 from tests.team.cluster import Cluster
 
@@ -77,3 +83,40 @@ def test_a_session_that_cannot_be_read_there_is_named(
     assert status == 1 and "session 3: " in err and "Traceback" not in err
     found = {one["session"]: one["status"] for one in rows(out)}
     assert found == {1: "audited", 2: "audited", 3: "failed"}
+
+
+def test_what_is_read_of_a_team_does_not_gather(
+    published: str,
+    tmp_path: Path,
+    library_of: Callable[[str], TeamLibrary],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bulk_audit, "_LARGEST", 0)
+    team, place = library_of("rea"), tmp_path / "place"
+    place.mkdir()
+    reader = bulk_audit._TeamReader(team, ModelClient(), place)
+    for begun in bulk_audit.begun_shared("acme", team.shared(), None):
+        found = reader.audit(None, begun)
+        assert found.row.status == "audited" and found.row.session == begun.session
+        assert len(list(place.iterdir())) == 1
+    del reader
+    gc.collect()
+    assert list(place.iterdir()) == []
+
+
+def test_the_workers_of_a_cluster_read_them_by_themselves(published: str, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="the extra dask is not installed")
+    (folder := tmp_path / "dask").mkdir()
+    cluster = DaskCluster(folder)
+    try:
+        cluster.worker()
+        out = tmp_path / "out"
+        status, _, err = called(
+            "audit", "--all", "acme:", "--out", str(out), "--scheduler", cluster.address
+        )
+        assert status == 0, err
+    finally:
+        cluster.end()
+    assert sorted((one["session"], one["status"]) for one in rows(out)) == [
+        (1, "audited"), (2, "audited"), (3, "audited"),
+    ]  # fmt: skip
