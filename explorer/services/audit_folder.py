@@ -94,8 +94,9 @@ class AuditFolder:
 
     def _finish_earlier(self) -> None:
         """Do what an earlier run was ended in the middle of."""
-        for file in self.path.glob("*/.*.part"):
-            file.unlink()
+        for table in TABLES:
+            for file in (self.path / table).glob(".*.part"):
+                file.unlink()
         noted = self.path / TAKING_OUT
         if noted.exists():
             self._take_out(orjson.loads(noted.read_bytes()))
@@ -105,11 +106,12 @@ class AuditFolder:
         self._remove_unfinished()
 
     def _remove_unfinished(self) -> None:
-        """Remove what belongs to no part with sessions."""
+        """Remove what belongs to no part with sessions. Raises FolderError for files that are none
+        of ours."""
         whole = set(self._parts())
         for name in TABLES:
             for file in self._files(name):
-                if file.name not in whole:
+                if file.name not in whole and _version_of(file):
                     file.unlink()
         numbers = [int(_DIGITS.findall(part)[0]) for part in whole]
         self._next = max(numbers, default=0) + 1
@@ -157,7 +159,7 @@ class AuditFolder:
         return [file.name for file in self._files("sessions")]
 
     def _files(self, table: str) -> list[Path]:
-        return sorted((self.path / table).glob("part-*.parquet"))
+        return sorted((self.path / table).glob(_PARTS))
 
     def _take_out(self, old: Mapping[str, Sequence[Sequence[Any]]]) -> None:
         """Take sessions out of parts; what is out already stays so."""
@@ -197,7 +199,7 @@ def can_write_tables() -> bool:
 def table_rows(folder: Path, table: str, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The rows of a table, of this version. Raises FolderError where the files are none of ours,
     OSError."""
-    for sessions in sorted((folder / "sessions").glob("part-*.parquet")):
+    for sessions in sorted((folder / "sessions").glob(_PARTS)):
         if _version_of(sessions) == VERSION:
             yield from _read(folder / table / sessions.name, columns)
 
@@ -228,6 +230,7 @@ def _version_of(path: Path) -> int:
 _BATCH = 5_000
 _MARK = b"session_explorer_audit"
 """Its value, in each file, is the version of the tables."""
+_PARTS = "part-[0-9]*.parquet"
 _DIGITS = re.compile(r"\d+")
 
 

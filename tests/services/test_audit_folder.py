@@ -113,12 +113,14 @@ def test_parts_of_another_version_go_and_other_files_are_refused(folder: Path) -
     assert opened.begin([row(n) for n in range(1, 6)], never) == {("", 4), ("", 5)}
     opened.close()
     assert sessions_in(folder, "findings") == [4, 4, 5, 5]
-    parquet.write_table(pyarrow.table({"a": [1]}), place)
-    opened = AuditFolder(folder)
-    with pytest.raises(FolderError, match="something else"):
-        opened.begin([], never)
-    opened.close()
-    assert parquet.read_table(place).column_names == ["a"]
+    for place in (folder / "sessions" / "part-7.parquet", folder / "needed" / "part-8.parquet"):
+        parquet.write_table(pyarrow.table({"a": [1]}), place)
+        opened = AuditFolder(folder)
+        with pytest.raises(FolderError, match="something else"):
+            opened.begin([], never)
+        opened.close()
+        assert parquet.read_table(place).column_names == ["a"]
+        place.unlink()
 
 
 def test_parts_are_written_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
