@@ -184,7 +184,8 @@ def _sessions(arguments: argparse.Namespace, profile: Profile | None) -> Iterato
     """Those that the filters let through. Raises UsageError, CommandFailed."""
     name = _team_of(arguments)
     if name is None:
-        with workbench(arguments.database) as bench:
+        # Sums and the search index are made when the processors are not needed for this.
+        with workbench(arguments.database, maintained=False) as bench:
             library = read_library(bench.store, prices=bench.client.info)
             rows = [one.session for one in filtered(arguments, library)]
             begun = begun_rows(bench.store, rows, profile)

@@ -52,12 +52,13 @@ class Target(Struct, frozen=True):
 
 
 @contextmanager
-def workbench(database: Path | None) -> Iterator[Workbench]:
-    """The workbench over the person's database, or another one."""
+def workbench(database: Path | None, *, maintained: bool = True) -> Iterator[Workbench]:
+    """The workbench over the person's database, or another one. ``maintained``: see
+    ``Store.open``."""
     path = database or paths.database_path()
     try:
         paths.ensure(path.parent)
-        store = Store.open(path)
+        store = Store.open(path, maintained=maintained)
     except DamagedError as error:
         hint = f"session-explorer salvage {path} COPY.db copies what can still be read."
         raise CommandFailed(f"{error} {hint}") from error

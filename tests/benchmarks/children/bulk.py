@@ -72,8 +72,7 @@ def _code(random: Random) -> str:
 
 
 def fill(sessions: int, home: str) -> float:
-    """Make a library whose search index is whole, as it is some time after an import; returns its
-    megabytes."""
+    """Make a library; returns its megabytes."""
     path = database_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     with Store.open(path, maintained=False) as store:
@@ -84,9 +83,6 @@ def fill(sessions: int, home: str) -> float:
             }
             file = write_file(path.parent / "one.jsonl", small_session(number), header)
             store.take_copy(open_source(file))
-    with Store.open(path) as store:
-        while not (state := store.search_state()).complete or not state.total:
-            time.sleep(SAMPLE_S)
     return path.stat().st_size / 1e6
 
 
