@@ -210,7 +210,7 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def _batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """The rows of a Parquet file, a few thousand at once. Raises OSError."""
+    """The rows of a Parquet file, a thousand at once. Raises OSError."""
     with import_module("pyarrow.parquet").ParquetFile(path) as file:
         yield from file.iter_batches(_BATCH, columns=columns)
 
@@ -227,7 +227,7 @@ def _version_of(path: Path) -> int:
     return int(found)
 
 
-_BATCH = 5_000
+_BATCH = 1_000
 _MARK = b"session_explorer_audit"
 """Its value, in each file, is the version of the tables."""
 _PARTS = "part-[0-9]*.parquet"
