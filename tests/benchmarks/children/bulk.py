@@ -86,12 +86,13 @@ def fill(sessions: int, home: str) -> float:
     return path.stat().st_size / 1e6
 
 
-def audit(home: str, out: str, processes: int) -> dict[str, float]:
+def audit(home: str, out: str, processes: int, project: str) -> dict[str, float]:
     """Seconds of the command; megabytes of its own process, without its workers', after a quarter
     of the time and at the end; seconds of the processor that its own process took; the load of the
     machine then."""
     environment = os.environ | {"SESSION_EXPLORER_HOME": home}
     command = ["audit", "--all", "--out", out, "--processes", str(processes)]
+    command += ["--project", project] if project else []
     started, sizes, busy = time.monotonic(), list[float](), 0.0
     with subprocess.Popen(
         [sys.executable, "-m", "explorer", *command], cwd=ROOT, env=environment,
