@@ -25,6 +25,12 @@ pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 
 @pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job is given up when the first worker was lost with it."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
+
+
+@pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
     folder = tmp_path / "cluster"
     folder.mkdir()
@@ -43,6 +49,9 @@ def _work(folder: Path, job: str) -> str:
     match job.rstrip("0123456789"):
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
+        case "worker":
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(600)
         case "hang":
             time.sleep(600)
         case "fail":
@@ -92,6 +101,18 @@ def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(
     assert all(one.result == one.job.upper() for one in done)
     processes = {(tmp_path / job).read_text().splitlines()[0] for job in jobs}
     assert len(processes) == 2, "both workers had jobs"
+
+
+def test_a_job_with_which_workers_are_lost_is_named_and_the_others_of_its_task_are_done(
+    impatient: None, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    cluster.worker()
+    jobs = [f"a{number}" for number in range(20)]
+    jobs[7] = "worker"
+    done = list(cluster_outcomes(jobs, partial(_prepare, tmp_path), cluster.address))
+    assert sorted(one.job for one in done) == sorted(jobs), "each exactly once"
+    (lost,) = [one for one in done if one.failure]
+    assert (lost.job, lost.failure) == ("worker", "ended several workers")
 
 
 def test_processes_that_cannot_begin_end_the_work_with_the_reason(cluster: DaskCluster) -> None:
