@@ -8,8 +8,10 @@ cannot end one that takes too long. Here a process has one job at a time, so bot
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -213,6 +215,7 @@ def _serve(pipe: Connection, prepare: Callable[[], Callable[[Any], Any]]) -> Non
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # As its own end: temporary files are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         work = prepare()
     except Exception as error:  # noqa: BLE001 -- whatever it is, the other end says it
@@ -229,6 +232,14 @@ def _serve(pipe: Connection, prepare: Callable[[], Callable[[Any], Any]]) -> Non
         except Exception as error:  # noqa: BLE001 -- a failed job is an outcome, with its reason
             answer = None, _words(error)
         pipe.send(answer)
+
+
+def _end_with_parent() -> None:
+    """End a job, too, that nobody waits for any more."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _words(error: Exception) -> str:

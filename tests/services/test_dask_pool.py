@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 
 from explorer.services.dask_pool import cluster_outcomes
@@ -16,7 +17,7 @@ from explorer.services.process_pool import PoolError
 from explorer.settings.paths import database_path
 from explorer.store import Store
 from tests.audit.reported import entries
-from tests.commands.processes import called, start
+from tests.commands.processes import called, start, until
 from tests.commands.test_audit_all import rows
 from tests.services.dask_cluster import DaskCluster
 from tests.store.sources import HEADER, FileSource, write_file
@@ -50,6 +51,8 @@ def _work(folder: Path, job: str) -> str:
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         case "worker":
+            with (folder / "pids").open("a") as file:
+                file.write(f"{os.getpid()}\n")
             os.kill(os.getppid(), signal.SIGKILL)
             time.sleep(600)
         case "hang":
@@ -113,6 +116,9 @@ def test_a_job_with_which_workers_are_lost_is_named_and_the_others_of_its_task_a
     assert sorted(one.job for one in done) == sorted(jobs), "each exactly once"
     (lost,) = [one for one in done if one.failure]
     assert (lost.job, lost.failure) == ("worker", "ended several workers")
+    pids = [int(line) for line in (tmp_path / "pids").read_text().splitlines()]
+    assert len(pids) >= 2, "with others, and alone"
+    until(lambda: not any(map(psutil.pid_exists, pids)), "the end of what nobody waits for")
 
 
 def test_processes_that_cannot_begin_end_the_work_with_the_reason(cluster: DaskCluster) -> None:
