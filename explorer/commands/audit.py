@@ -70,9 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
         "--profile", metavar="NAME", help="rules to judge by (default: those of its own agent)"
     )
     parser.add_argument(
-        "--format", choices=(*get_args(ReportForm), *audit_all.FORMS),
-        help="print or write the whole report; with --all: what to write to its folder",
-    )  # fmt: skip
+        "--format", choices=get_args(ReportForm), help="print or write the whole report"
+    )
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="write it there; the suffix tells the format"
     )
@@ -90,6 +89,10 @@ def run(arguments: argparse.Namespace) -> None:
     audit_all.check(arguments)
     checks = _checks(arguments)
     profile = named_profile(arguments.profile) if arguments.profile else None
+    if arguments.report is not None:
+        _check_output(arguments.output)
+        audit_all.write_report(arguments.report, arguments.output)
+        return
     if arguments.all:
         if found := audit_all.run(arguments, profile, checks):
             raise AuditFailed("; ".join(found))

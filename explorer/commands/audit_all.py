@@ -1,66 +1,85 @@
-"""audit --all: every stored session that the filters let through, each as a row."""
+"""audit --all: every session of a library that the filters let through, each as rows of tables."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
-from msgspec import Struct, field
+import orjson
+from msgspec import Struct, field, to_builtins
 
 from explorer.audit.report import CHECKS
 from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import check_positive
 from explorer.commands.output import ProgressLine, print_table
 from explorer.commands.session_list import FILTERS, add_filters, filtered
-from explorer.commands.targets import workbench
+from explorer.commands.targets import is_team_library, team_library, workbench
 from explorer.compaction.profile import Profile
 from explorer.compaction.reasons import count_text
-from explorer.services import session_audit
 from explorer.services.audit_folder import (
-    LINES,
-    TABLE,
+    TABLES,
     AuditFolder,
+    ContentOf,
     FolderError,
     can_write_tables,
-    line_of,
+    identity,
 )
-from explorer.services.bulk_audit import audited_rows, begun_rows
-from explorer.services.library import read_library
+from explorer.services.bulk_audit import (
+    Origin,
+    Way,
+    audited,
+    begun_rows,
+    begun_shared,
+    content_of,
+)
+from explorer.services.bulk_report import save_many
+from explorer.services.library import library_of, read_library
 from explorer.services.process_pool import PoolError
-from explorer.services.session_audit import AuditRow
-from explorer.session.visible_text import escaped
+from explorer.services.session_audit import AuditRow, SessionAudit
+from explorer.session.visible_text import escaped, visible_line
+from explorer.settings.libraries import read_libraries
 
-FORMS = ("jsonl", "parquet")
 HELP = f"""\
-Many sessions: --all audits every stored session that the filters let through, on several processes.
-Without --out it prints totals, or with --json a JSON line for each session. With --out FOLDER it
-writes {LINES}, a line for each session as soon as it is done, and with --format parquet
-{TABLE} of the same rows at the end. Run again, it audits what is not there yet, has failed, or
-has changed since, or was judged by another version or by other rules; so a run that was stopped
-goes on. A session that fails, kills its process or takes longer than --limit is in there with its
-reason, and the others are audited all the same. The fields:
-
-{(session_audit.__doc__ or "").partition(chr(10) * 2)[2]}"""
+Many sessions: --all audits every stored session that the filters let through, on several processes,
+and with LIBRARY: in place of a session those of a team's library. Without --out it prints totals,
+or with --json a JSON line for each session. With --out FOLDER it writes Parquet files (the extra
+session-explorer[parquet]) in its folders {", ".join(TABLES)}; their columns are
+described in audit-tables.md of the documentation. Run again, it audits what is not there yet, has
+failed, or has changed since, or was judged by another version or by other rules; so a run that was
+stopped goes on. A session that fails, kills its process or takes longer than --limit is in there
+with its reason, and the others are audited all the same. With --scheduler the workers of a Dask
+cluster do the work (the extra session-explorer[dask]). --report FOLDER writes a page on its tables.
+"""
 _MOST_NAMED = 20
 """Failed sessions that are named one by one."""
+_NOT_OF_TEAMS = ("model", "label")
+"""Filters by what a team's library does not know."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what only ``--all`` takes."""
     group = parser.add_argument_group("many sessions")
     group.add_argument(
-        "--all", action="store_true", help="audit every stored session that the filters let through"
+        "--all", action="store_true", help="audit every session that the filters let through"
     )
     group.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="write a row for each session there, or go on"
+        "--out", type=Path, metavar="FOLDER", help="write Parquet files there, or go on"
     )
+    group.add_argument(
+        "--report", type=Path, metavar="FOLDER",
+        help="write a page on the tables in this folder: report.html there, or --output FILE",
+    )  # fmt: skip
     group.add_argument(
         "--processes", type=int, metavar="N", help="audit so many at once (default: one per CPU)"
+    )
+    group.add_argument(
+        "--scheduler", metavar="ADDRESS", help="let a Dask cluster do it, such as tcp://host:8786"
     )
     group.add_argument(
         "--limit", type=float, metavar="SECONDS", help="give a session up after so long"
@@ -70,33 +89,61 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check(arguments: argparse.Namespace) -> None:
     """Raise UsageError, CommandFailed for what does not go together, before any work."""
-    alone = ("session", "at", "compaction", "output")
-    several = ("out", "processes", "limit", *FILTERS)
+    alone = ("at", "compaction", "output", "format")
+    several = ("out", "processes", "scheduler", "limit", *FILTERS)
+    if arguments.report is not None:
+        others = (
+            "session",
+            "all",
+            "at",
+            "compaction",
+            "format",
+            "profile",
+            "json",
+            "fail_on",
+            *several,
+        )
+        if given := [name for name in others if getattr(arguments, name)]:
+            what = "a session" if given[0] == "session" else f"--{given[0]}"
+            raise UsageError(f"{what} does not go with --report")
+        _check_pyarrow("")
+        return
     if not arguments.all:
         if given := [name for name in several if getattr(arguments, name)]:
             raise UsageError(f"--{given[0]} goes with --all")
         if arguments.session is None:
             raise UsageError("name a session, or audit --all of them")
-        if arguments.format in FORMS:
-            raise UsageError(f"--format {arguments.format} goes with --all")
         return
     if given := [name for name in alone if getattr(arguments, name) is not None]:
-        name = "a session" if given[0] == "session" else f"--{given[0]}"
-        raise UsageError(f"{name} does not go with --all")
-    if arguments.format not in (None, *FORMS):
-        raise UsageError(
-            f"--format {arguments.format} is of one session; with --all: jsonl, parquet"
-        )
-    if arguments.format is not None and arguments.out is None:
-        raise UsageError(f"--format {arguments.format} needs --out FOLDER")
+        raise UsageError(f"--{given[0]} does not go with --all")
+    if arguments.session is not None:
+        if _team_of(arguments) is None:
+            raise UsageError("a session does not go with --all; a team's library does: LIBRARY:")
+        if given := [name for name in _NOT_OF_TEAMS if getattr(arguments, name)]:
+            raise UsageError(f"--{given[0]} is not known of a team's sessions")
+    if arguments.scheduler and arguments.processes:
+        raise UsageError("--processes does not go with --scheduler: the cluster has its workers")
     check_positive(arguments, "processes")
     if arguments.limit is not None and not arguments.limit > 0:
         raise UsageError(f"--limit must be over 0, not {arguments.limit:g}")
-    if arguments.format == "parquet" and not can_write_tables():
-        raise CommandFailed(
-            "Parquet files need pyarrow: pip install 'session-explorer[parquet]'. Without --format "
-            f"parquet the same rows are written as {LINES}."
-        )
+    if arguments.out is not None:
+        _check_pyarrow(" Without --out, --json prints a line for each session.")
+
+
+def _check_pyarrow(instead: str) -> None:
+    if not can_write_tables():
+        need = "Parquet files need pyarrow: pip install 'session-explorer[parquet]'."
+        raise CommandFailed(need + instead)
+
+
+def write_report(folder: Path, output: Path | None) -> None:
+    """Write the page on the tables of a folder. Raises CommandFailed."""
+    place = output or folder / "report.html"
+    try:
+        save_many(folder, place)
+    except FolderError as error:
+        raise CommandFailed(str(error)) from error
+    print(visible_line(f"{place}: the report was written"), file=sys.stderr)
 
 
 def run(
@@ -104,16 +151,14 @@ def run(
 ) -> Sequence[str]:
     """Audit them; returns what ``--fail-on`` found. Raises UsageError,
     CommandFailed, CommandStopped."""
-    with workbench(arguments.database) as bench:
-        library = read_library(bench.store, prices=bench.client.info)
-        rows = [one.session for one in filtered(arguments, library)]
-        begun = begun_rows(bench.store, rows, profile)
-        work = _Work(arguments, bench.store.path, profile)
+    with _sessions(arguments, profile) as found:
+        work = _Work(arguments, found.origin, profile)
         try:
             if arguments.out is None:
-                totals = _Totals.of(_shown(work.audited(begun), arguments.json))
+                rows = (one.row for one in _shown(work.audited(found.begun), arguments.json))
+                totals = _Totals.of(rows)
             else:
-                totals = _into_folder(work, begun, arguments)
+                totals = _into_folder(work, found, arguments)
         except (PoolError, FolderError) as error:
             raise CommandFailed(str(error)) from error
         except KeyboardInterrupt as stop:
@@ -125,27 +170,64 @@ def run(
     return totals.failed_checks(checks)
 
 
+class _Sessions(Struct):
+    """What is to be audited."""
+
+    begun: Sequence[AuditRow]
+    """What the rows begin with."""
+    origin: Origin
+    content_of: ContentOf
+
+
+@contextmanager
+def _sessions(arguments: argparse.Namespace, profile: Profile | None) -> Iterator[_Sessions]:
+    """Those that the filters let through. Raises UsageError, CommandFailed."""
+    name = _team_of(arguments)
+    if name is None:
+        # Sums and the search index are made when the processors are not needed for this.
+        with workbench(arguments.database, maintained=False) as bench:
+            library = read_library(bench.store, prices=bench.client.info)
+            rows = [one.session for one in filtered(arguments, library)]
+            begun = begun_rows(bench.store, rows, profile)
+            del library, rows
+            yield _Sessions(begun, Origin(bench.store.path), partial(content_of, bench.store))
+        return
+    with team_library(name) as team:
+        shared = {one.row.key: one for one in team.shared()}
+        rows_there = filtered(arguments, library_of(one.row for one in shared.values()))
+        begun = begun_shared(name, (shared[one.session.key] for one in rows_there), profile)
+    with tempfile.TemporaryDirectory(prefix="session-explorer-") as place:
+        address = read_libraries().libraries[name]
+        # The position of a team's session is the hash of its content already.
+        yield _Sessions(begun, Origin(Path(place), name, address), lambda _: "")
+
+
+def _team_of(arguments: argparse.Namespace) -> str | None:
+    """The team's library that is meant, if any."""
+    library, mark, number = (arguments.session or "").partition(":")
+    return library if mark and not number and is_team_library(library) else None
+
+
 class _Work(Struct):
     """The auditing of one run, with its progress on standard error."""
 
     arguments: argparse.Namespace
-    database: Path
+    origin: Origin
     profile: Profile | None
     found_there: int = 0
-    """Sessions whose row is in the folder already."""
+    """Sessions whose rows are in the folder already."""
     done: int = 0
     total: int = 0
 
-    def audited(self, jobs: Sequence[AuditRow]) -> Generator[AuditRow, None, None]:
-        """The rows, as they are done."""
-        processes = self.arguments.processes or os.cpu_count() or 1
+    def audited(self, jobs: Sequence[AuditRow]) -> Generator[SessionAudit, None, None]:
+        """What is found, as it is done."""
         line, self.total = ProgressLine(), len(jobs)
-        limit_s = self.arguments.limit
-        rows = audited_rows(jobs, self.database, self.profile, processes, limit_s)
+        given = self.arguments
+        way = Way(self.profile, given.processes, given.limit, given.scheduler or "")
         try:
-            with closing(rows):
-                for row in rows:
-                    yield row
+            with closing(audited(jobs, self.origin, way)) as found:
+                for one in found:
+                    yield one
                     self.done += 1
                     line.show(self.done, self.total, f"{self.done:,} of {self.total:,} sessions")
         finally:
@@ -159,28 +241,27 @@ class _Work(Struct):
         )
 
 
-def _into_folder(work: _Work, begun: Sequence[AuditRow], arguments: argparse.Namespace) -> _Totals:
+def _into_folder(work: _Work, found: _Sessions, arguments: argparse.Namespace) -> _Totals:
     folder = AuditFolder(arguments.out)
     with closing(folder):
-        there = folder.begin(begun)
+        there = folder.begin(found.begun, found.content_of)
         work.found_there = len(there)
-        rows = work.audited([one for one in begun if one.session not in there])
-        with closing(rows):
-            for row in _shown(rows, arguments.json):
-                folder.add(row)
-        if arguments.format == "parquet":
-            folder.write_table()
-        wanted = {(one.session, one.id) for one in begun}
-        return _Totals.of(one for one in folder.rows() if (one.session, one.id) in wanted)
+        done = work.audited([one for one in found.begun if identity(one) not in there])
+        with closing(done):
+            for one in _shown(done, arguments.json):
+                folder.add(one)
+        folder.write()
+        wanted = {identity(one) for one in found.begun}
+        return _Totals.of(one for one in folder.rows() if identity(one) in wanted)
 
 
-def _shown(rows: Iterable[AuditRow], as_json: bool) -> Iterator[AuditRow]:
-    """Print rows as JSON lines on the way."""
-    for row in rows:
+def _shown(found: Iterable[SessionAudit], as_json: bool) -> Iterator[SessionAudit]:
+    """Print the rows of sessions as JSON lines on the way."""
+    for one in found:
         if as_json:
-            sys.stdout.write(escaped(line_of(row).decode()))
+            sys.stdout.write(escaped(orjson.dumps(to_builtins(one.row)).decode()) + "\n")
             sys.stdout.flush()
-        yield row
+        yield one
 
 
 class _Group(Struct):

@@ -51,12 +51,13 @@ class Target(Struct, frozen=True):
 
 
 @contextmanager
-def workbench(database: Path | None) -> Iterator[Workbench]:
-    """The workbench over the person's database, or another one."""
+def workbench(database: Path | None, *, maintained: bool = True) -> Iterator[Workbench]:
+    """The workbench over the person's database, or another one. ``maintained``: see
+    ``Store.open``."""
     path = database or paths.database_path()
     try:
         paths.ensure(path.parent)
-        store = Store.open(path)
+        store = Store.open(path, maintained=maintained)
     except DamagedError as error:
         hint = f"session-explorer salvage {path} COPY.db copies what can still be read."
         raise CommandFailed(f"{error} {hint}") from error
@@ -130,7 +131,8 @@ def team_library(name: str | None, *, any_version: bool = False) -> Iterator[Tea
         raise CommandFailed(str(error)) from error
 
 
-def _is_team_library(name: str) -> bool:
+def is_team_library(name: str) -> bool:
+    """Whether a team's library has that name. Raises CommandFailed."""
     try:
         return name in read_libraries().libraries
     except LibrariesError as error:
@@ -155,7 +157,7 @@ def session_named(name: str, database: Path | None) -> Iterator[Named]:
             yield Named(bench, report.key, stored=False)
         return
     library, _, number = name.partition(":")
-    if number.isdigit() and _is_team_library(library):
+    if number.isdigit() and is_team_library(library):
         with _passing_workbench() as bench:
             with team_library(library) as team:
                 key = pull(bench.store, team, int(number)).key

@@ -1,110 +1,194 @@
-"""The rows of many audits in a folder: ``audits.jsonl``, a JSON line for each session, which a
-later run goes on with; and ``audits.parquet``, the same as a table.
+"""The rows of many audits in a folder of Parquet files, which a later run goes on with.
 
-The fields are those of ``session_audit``.
+There is a folder for each table of ``session_audit``, in it a file for each part of a run. Files of
+one name in all four hold the same sessions; of a part, the sessions are written last. So a part
+that was not finished is one without sessions, and is removed at the next run. Rows that are out of
+date are taken out of their parts before a run begins; what is to be taken out is written down
+first, and is done again where a run was ended in the middle of it. Needs pyarrow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from explorer import private_files
-from explorer.services.session_audit import VERSION, AuditRow, row_from, stamp_of
+from explorer.services.session_audit import (
+    VERSION,
+    AuditRow,
+    CompactionRow,
+    FindingRow,
+    NeededRow,
+    SessionAudit,
+    row_from,
+)
 from explorer.settings import paths
 
-LINES, TABLE, LOCK = "audits.jsonl", "audits.parquet", ".audits.lock"
-_ROWS = 5_000
-"""Of a table, written at once."""
-_NAMES = frozenset(AuditRow.__struct_fields__)
+TABLES: Mapping[str, type[Struct]] = {
+    "compactions": CompactionRow, "findings": FindingRow, "needed": NeededRow,
+    "sessions": AuditRow,
+}  # fmt: skip
+"""By name: what a row of a table is. The last one is written last."""
+LOCK, TAKING_OUT = ".audits.lock", ".taking-out.json"
+PART_SESSIONS, PART_ROWS, PART_S = 2_000, 20_000, 30.0
+"""Sessions and rows of a part, and seconds after which what is done is written anyhow: so much is
+lost when a run is killed."""
+
+Identity = tuple[str, int]
+"""What names a session in all tables: its library and its number there."""
+ContentOf = Callable[[AuditRow], str]
+"""What ``AuditRow.content`` of a session would be now; empty where that is not known."""
 
 
 class FolderError(Exception):
     """The folder cannot be used; the message says why."""
 
 
-def line_of(row: AuditRow) -> bytes:
-    """A row as a line of JSON."""
-    return orjson.dumps(to_builtins(row), option=orjson.OPT_APPEND_NEWLINE)
-
-
 class AuditFolder:
-    """The rows of a folder, each session once. Used by one run at a time."""
+    """The rows of a folder, each session once. Written by one run at a time."""
 
     def __init__(self, folder: Path) -> None:
         """Makes the folder where there is none. Raises FolderError, OSError."""
         self.path = paths.ensure(folder)
-        self._lines: BinaryIO | None = None
         lock = private_files.FileLock.take(folder / LOCK)
         if lock is None:
             raise FolderError(f"{folder}: another run is writing there")
         self._lock = lock
+        self._waiting: list[SessionAudit] = []
+        self._rows = 0
+        self._since = time.monotonic()
+        self._next = 1
 
-    def begin(self, now: Iterable[AuditRow]) -> set[int]:
+    def begin(self, now: Iterable[AuditRow], content_of: ContentOf) -> set[Identity]:
         """Begin a run over some sessions. ``now``: what their rows would begin with. Of their rows
         those that failed, or were made of another state, by another version or by other rules, are
-        dropped, as is the line that a killed run left half written. Returns the numbers of the
-        sessions whose row is there. Raises FolderError, OSError; the rows are as they were then."""
-        stamps = {_identity(row): stamp_of(row) for row in now}
-        seen: set[tuple[int, str]] = set()
-        with private_files.replacement(self.path / LINES) as file:
-            for row in self.rows():
-                name = _identity(row)
-                is_old = row.status == "failed" or stamps.get(name) != stamp_of(row)
-                if name in seen or (name in stamps and is_old):
+        taken out. Returns the sessions whose rows are there. Raises FolderError, OSError."""
+        for table in TABLES:
+            paths.ensure(self.path / table)
+        self._finish_earlier()
+        begun = {identity(row): row for row in now}
+        there: set[Identity] = set()
+        old: dict[str, list[Identity]] = {}
+        for part in self._parts():
+            for row in _read(self.path / "sessions" / part, _STAMP):
+                name = row["library"], row["session"]
+                if (wanted := begun.get(name)) is None:
                     continue
-                file.write(line_of(row))
-                seen.add(name)
-        self._lines = open(self.path / LINES, "ab")  # noqa: SIM115 -- closed by close
-        return {session for session, _ in seen & stamps.keys()}
+                if _is_current(row, wanted, content_of):
+                    there.add(name)
+                else:
+                    old.setdefault(part, []).append(name)
+        if old:
+            private_files.write(self.path / TAKING_OUT, orjson.dumps(old))
+            self._take_out(old)
+        return there
 
-    def add(self, row: AuditRow) -> None:
-        """Write a row down; others can read it at once. Raises OSError."""
-        assert self._lines is not None
-        self._lines.write(line_of(row))
-        self._lines.flush()
+    def _finish_earlier(self) -> None:
+        """Do what an earlier run was ended in the middle of."""
+        for table in TABLES:
+            for file in (self.path / table).glob(".*.part"):
+                file.unlink()
+        noted = self.path / TAKING_OUT
+        if noted.exists():
+            self._take_out(orjson.loads(noted.read_bytes()))
+        for part in self._parts():
+            if _version_of(self.path / "sessions" / part) != VERSION:
+                (self.path / "sessions" / part).unlink()
+        self._remove_unfinished()
+
+    def _remove_unfinished(self) -> None:
+        """Remove what belongs to no part with sessions. Raises FolderError for files that are none
+        of ours."""
+        whole = set(self._parts())
+        for name in TABLES:
+            for file in self._files(name):
+                if file.name not in whole and _version_of(file):
+                    file.unlink()
+        numbers = [int(_DIGITS.findall(part)[0]) for part in whole]
+        self._next = max(numbers, default=0) + 1
+
+    def add(self, found: SessionAudit) -> None:
+        """Take the rows of a session, which are written with others. Raises OSError."""
+        self._waiting.append(found)
+        self._rows += 1 + len(found.compactions) + len(found.findings) + len(found.needed)
+        is_full = len(self._waiting) >= PART_SESSIONS or self._rows >= PART_ROWS
+        if is_full or time.monotonic() > self._since + PART_S:
+            self.write()
+
+    def write(self) -> None:
+        """Write what is not written yet. Raises OSError."""
+        if self._waiting:
+            part = f"part-{self._next:06d}.parquet"
+            rows: dict[str, Sequence[Struct]] = {
+                "compactions": [row for one in self._waiting for row in one.compactions],
+                "findings": [row for one in self._waiting for row in one.findings],
+                "needed": [row for one in self._waiting for row in one.needed],
+                "sessions": [one.row for one in self._waiting],
+            }
+            for name in TABLES:
+                _write_part(self.path / name / part, name, rows[name])
+            self._next += 1
+            self._waiting.clear()
+            self._rows = 0
+        self._since = time.monotonic()
 
     def rows(self) -> Iterator[AuditRow]:
-        """The rows that are there, but those of another version. Raises FolderError where the file
-        holds something else, OSError."""
-        try:
-            lines = open(self.path / LINES, "rb")  # noqa: SIM115 -- closed by the next block
-        except FileNotFoundError:
-            return
-        with lines:
-            for line in lines:
-                values = _values(line)
-                if values is None and line.endswith(b"\n"):
-                    raise FolderError(f"{self.path / LINES} holds something else than audits")
-                if values is not None and (row := row_from(values)) is not None:
-                    yield row
-
-    def write_table(self) -> None:
-        """Write the rows as a Parquet file, whole or not at all. Raises OSError; needs pyarrow."""
-        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-        schema = arrow.schema(
-            [(name, _arrow_type(arrow, kind)) for name, kind in AuditRow.__annotations__.items()]
-        )
-        rows = self.rows()
-        with (
-            private_files.replacement(self.path / TABLE) as file,
-            parquet.ParquetWriter(file, schema) as writer,
-        ):
-            while some := [to_builtins(one) for one in islice(rows, _ROWS)]:
-                writer.write_table(arrow.Table.from_pylist(some, schema))
+        """The rows of all sessions that are there. Raises FolderError, OSError."""
+        for values in table_rows(self.path, "sessions", AuditRow.__struct_fields__):
+            if (row := row_from(values)) is not None:
+                yield row
 
     def close(self) -> None:
-        """Let the folder go."""
-        if self._lines is not None:
-            self._lines.close()
-        self._lock.release()
+        """Write what is not written yet, and let the folder go. Raises OSError."""
+        try:
+            self.write()
+        finally:
+            self._lock.release()
+
+    def _parts(self) -> list[str]:
+        """The names of the parts that are whole."""
+        return [file.name for file in self._files("sessions")]
+
+    def _files(self, table: str) -> list[Path]:
+        return sorted((self.path / table).glob(_PARTS))
+
+    def _take_out(self, old: Mapping[str, Sequence[Sequence[Any]]]) -> None:
+        """Take sessions out of parts; what is out already stays so."""
+        for part, sessions in old.items():
+            gone = {(library, session) for library, session in sessions}
+            for name in TABLES:
+                if (path := self.path / name / part).exists():
+                    _rewrite(path, name, gone)
+        (self.path / TAKING_OUT).unlink(missing_ok=True)
+        self._remove_unfinished()
+
+
+_STAMP = ("version", "library", "session", "id", "position", "program", "rules", "status",
+          "content")  # fmt: skip
+
+
+def _is_current(row: Mapping[str, Any], now: AuditRow, content_of: ContentOf) -> bool:
+    """Whether a row is what an audit would give now. ``row``: its ``_STAMP``."""
+    by = ("id", "version", "program", "rules")
+    if row["status"] == "failed" or any(row[name] != getattr(now, name) for name in by):
+        return False
+    return row["position"] == now.position or (
+        bool(row["content"]) and row["content"] == content_of(now)
+    )
+
+
+def identity(row: AuditRow) -> Identity:
+    """What names a session in the tables of several libraries."""
+    return row.library, row.session
 
 
 def can_write_tables() -> bool:
@@ -112,25 +196,86 @@ def can_write_tables() -> bool:
     return find_spec("pyarrow") is not None
 
 
-def _values(line: bytes) -> dict[str, Any] | None:
-    """The fields of a row of any version; None for anything else."""
+def table_rows(folder: Path, table: str, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a table, of this version. Raises FolderError where the files are none of ours,
+    OSError."""
+    for sessions in sorted((folder / "sessions").glob(_PARTS)):
+        if _version_of(sessions) == VERSION:
+            yield from _read(folder / table / sessions.name, columns)
+
+
+def _read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for batch in _batches(path, columns):
+        yield from batch.to_pylist()
+
+
+def _batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """The rows of a Parquet file, a thousand at once. Raises OSError."""
+    with import_module("pyarrow.parquet").ParquetFile(path) as file:
+        yield from file.iter_batches(_BATCH, columns=columns)
+
+
+def _version_of(path: Path) -> int:
+    """Of the tables that a part is of. Raises FolderError where it is none of ours."""
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     try:
-        values = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-    if not isinstance(values, dict) or not values.keys() >= {"version", "session", "position"}:
-        return None
-    return values if values["version"] != VERSION or values.keys() == _NAMES else None
+        found = (parquet.read_schema(path).metadata or {}).get(_MARK, b"")
+    except arrow.ArrowInvalid:
+        found = b""
+    if not found.isdigit():
+        raise FolderError(f"{path} holds something else than audits")
+    return int(found)
 
 
-def _identity(row: AuditRow) -> tuple[int, str]:
-    return row.session, row.id
+_BATCH = 1_000
+_MARK = b"session_explorer_audit"
+"""Its value, in each file, is the version of the tables."""
+_PARTS = "part-[0-9]*.parquet"
+_DIGITS = re.compile(r"\d+")
 
 
-def _arrow_type(arrow: Any, annotation: object) -> Any:
-    """The type of a column by the annotation of its field."""
+def _write_part(path: Path, table: str, rows: Sequence[Struct]) -> None:
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    schema = _schema(table)
+    with (
+        private_files.replacement(path) as file,
+        parquet.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
+        values = [to_builtins(row) for row in rows]
+        writer.write_table(arrow.Table.from_pylist(values, schema))
+
+
+def _rewrite(path: Path, table: str, gone: set[tuple[str, int]]) -> None:
+    """A part without the rows of some sessions; no part where none is left."""
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    left = 0
+    with parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+    with (
+        private_files.replacement(path) as new,
+        parquet.ParquetWriter(new, schema, compression="zstd") as writer,
+    ):
+        for batch in _batches(path):
+            names = zip(batch["library"].to_pylist(), batch["session"].to_pylist(), strict=True)
+            stays = batch.filter(arrow.array([name not in gone for name in names], arrow.bool_()))
+            left += len(stays)
+            writer.write_batch(stays)
+    if not left and table == "sessions":
+        path.unlink()
+
+
+@cache
+def _schema(table: str) -> Any:
+    arrow = import_module("pyarrow")
     types = {
-        "int": arrow.int64(), "float": arrow.float64(), "float | None": arrow.float64(),
-        "str": arrow.string(), "tuple[str, ...]": arrow.list_(arrow.string()),
+        "int": arrow.int64(), "float": arrow.float64(), "str": arrow.string(),
+        "bool": arrow.bool_(), "tuple[str, ...]": arrow.list_(arrow.string()),
+        "tuple[int, ...]": arrow.list_(arrow.int64()),
     }  # fmt: skip
-    return types[str(annotation)]
+    return arrow.schema(
+        [
+            arrow.field(name, types[kind.removesuffix(" | None")], kind.endswith("None"))
+            for name, kind in TABLES[table].__annotations__.items()
+        ],
+        {_MARK: str(VERSION)},
+    )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
+import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,9 +16,13 @@ from msgspec.structs import replace
 
 from explorer.compaction.profile import Profile
 from explorer.models.client import ModelClient, ModelClientConfig
+from explorer.services.dask_pool import cluster_outcomes
+from explorer.services.document import Document
 from explorer.services.process_pool import outcomes
+from explorer.services.publication import open_team
 from explorer.services.session_audit import (
     AuditRow,
+    SessionAudit,
     audit_session,
     begun_row,
     position_of,
@@ -25,9 +31,37 @@ from explorer.services.session_audit import (
     stamp_of,
 )
 from explorer.settings import paths
-from explorer.store import SessionRow, Store
+from explorer.settings.libraries import LibraryAddress
+from explorer.store import SessionRow, Store, StoreError
+from explorer.store.library import LibraryCopy
+from explorer.store.postgres import Shared, TeamLibrary
 from explorer.tokens.counters import DEFAULT_ENCODING
 from explorer.workbench import Workbench
+
+
+class Origin(Struct, frozen=True):
+    """Where a process reads sessions, on whatever machine it runs."""
+
+    database: Path
+    """The person's own library; of a team's, the folder for what is read of it, where it is there:
+    whoever made it removes what a killed process leaves."""
+    library: str = ""
+    """The name of the team's; empty of one's own."""
+    address: LibraryAddress | None = None
+    """Of the team's. The password is found there as it is here: it is in no job."""
+
+
+class Way(Struct, frozen=True):
+    """How sessions are audited."""
+
+    profile: Profile | None = None
+    """The rules to judge by; None: those of each one's own agent."""
+    processes: int | None = None
+    """None: one for each processor."""
+    limit_s: float | None = None
+    """Seconds for one session."""
+    scheduler: str = ""
+    """The address of a Dask cluster whose workers do it, instead of processes here."""
 
 
 def begun_rows(
@@ -43,41 +77,117 @@ def begun_rows(
     ]
 
 
-def audited_rows(
-    jobs: Iterable[AuditRow],
-    database: Path,
-    profile: Profile | None,
-    processes: int,
-    limit_s: float | None,
-    stopped: Callable[[], bool] = lambda: False,
-) -> Generator[AuditRow, None, None]:
-    """Audit sessions, each a row as it is begun; their rows come as they are done. ``limit_s``:
-    seconds for one of them; ``stopped``: whether to end early. Closing the iterator ends the
-    processes. Raises PoolError."""
-    prepare = partial(_auditor, database, profile)
-    for one in outcomes(jobs, prepare, processes, limit_s, stopped):
-        yield one.result or replace(one.job, status="failed", reason=one.failure)
+def begun_shared(library: str, shared: Iterable[Shared], profile: Profile | None) -> list[AuditRow]:
+    """The same of a team's sessions, whose position is the digest of their entries."""
+    rules = rules_of(profile)
+    return [begun_row(one.row, one.digest, rules, library) for one in shared]
 
 
-def _auditor(database: Path, profile: Profile | None) -> Callable[[AuditRow], AuditRow]:
-    """Called in each process."""
-    # Others look after the database: many processes would do the same work at once.
-    store = Store.open(database, maintained=False)
-    bench = Workbench(store, ModelClient(ModelClientConfig(user_models=paths.models_path())))
-    return partial(_audit, bench, profile)
-
-
-def _audit(bench: Workbench, profile: Profile | None, begun: AuditRow) -> AuditRow:
-    document = bench.open_blocking(begun.session)
+def content_of(store: Store, begun: AuditRow) -> str:
+    """A hash of all that the audit of a stored session reads of it: its lines, its leaf, and
+    whether a tokenizer has counted it. Empty where it cannot be read."""
+    digest = hashlib.sha256()
     try:
-        asyncio.run(document.usage.follow())
-        document.tokens.take_stored_blocking()
+        digest.update(store.header(begun.session).raw.encode("utf-8", "surrogatepass"))
+        for _, line in store.lines(begun.session):
+            digest.update(b"\n")
+            digest.update(line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line)
+        leaf = store.session(begun.session).leaf
+    except StoreError:
+        return ""
+    counted = "/counted" if begun.position.endswith("/counted") else ""
+    return f"{digest.hexdigest()}/{leaf}{counted}"
+
+
+def audited(
+    jobs: Iterable[AuditRow],
+    origin: Origin,
+    way: Way,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Generator[SessionAudit, None, None]:
+    """Audit sessions, each a row as it is begun; what is found comes as they are done, of each
+    exactly once: of one that fails, its row with the reason. ``stopped``: whether to end early.
+    Closing the iterator ends the processes. Raises PoolError."""
+    prepare = partial(_auditor, origin, way.profile)
+    if way.scheduler:
+        found = cluster_outcomes(jobs, prepare, way.scheduler, way.limit_s, stopped)
+    else:
+        processes = way.processes or os.cpu_count() or 1
+        found = outcomes(jobs, prepare, processes, way.limit_s, stopped)
+    for one in found:
+        failed = replace(one.job, status="failed", reason=one.failure)
+        yield one.result or SessionAudit(failed)
+
+
+def _auditor(origin: Origin, profile: Profile | None) -> Callable[[AuditRow], SessionAudit]:
+    """Called in each process."""
+    client = ModelClient(ModelClientConfig(user_models=paths.models_path()))
+    if origin.address is not None:
+        team = open_team(origin.library, origin.address)
+        place = origin.database if origin.database.is_dir() else None
+        return partial(_TeamReader(team, client, place).audit, profile)
+    # Others look after the database: many processes would do the same work at once.
+    bench = Workbench(Store.open(origin.database, maintained=False), client)
+    return partial(_audit_stored, bench, profile)
+
+
+def _audit_stored(bench: Workbench, profile: Profile | None, begun: AuditRow) -> SessionAudit:
+    document = _opened(bench, begun.session)
+    try:
         is_counted = document.tokens.weights is not None
         source = bench.store.source_file(document.key)
         position = position_of(document.row, source, is_counted)
-        return audit_session(document, document.usage.branch(document.leaf), position, profile)
+        now = begun_row(document.row, position, rules_of(profile))
+        now = replace(now, content=content_of(bench.store, now))
+        return audit_session(document, document.usage.branch(document.leaf), now, profile)
     finally:
         bench.close(document.key)
+
+
+class _TeamReader:
+    """Reads sessions of a team, one at a time, into a database that ends with its process."""
+
+    def __init__(self, team: TeamLibrary, client: ModelClient, place: Path | None) -> None:
+        """``place``: for the database; None: the system's for temporary files."""
+        self._team, self._client, self._place = team, client, place
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._bench = self._anew()
+
+    def _anew(self) -> Workbench:
+        if self._folder is not None:
+            self._bench.store.close()
+            self._folder.cleanup()
+        self._folder = tempfile.TemporaryDirectory(prefix="session-explorer-", dir=self._place)
+        store = Store.open(Path(self._folder.name) / "one.db", maintained=False)
+        return Workbench(store, self._client)
+
+    def audit(self, profile: Profile | None, begun: AuditRow) -> SessionAudit:
+        """Audit one. Raises StoreError and what ``audit_session`` raises."""
+        shared = self._team.shared_session(begun.session)
+        now = begun_row(shared.row, shared.digest, rules_of(profile), self._team.name)
+        now = replace(now, content=shared.digest)
+        store = self._bench.store
+        key = store.take_copy(LibraryCopy(self._team, begun.session, masks=False)).key
+        try:
+            document = _opened(self._bench, key)
+            return audit_session(document, document.usage.branch(document.leaf), now, profile)
+        finally:
+            self._bench.close(key)
+            store.delete(key).result()
+            # Nobody looks after this database, so that what is deleted keeps its room.
+            if store.path.stat().st_size > _LARGEST:
+                self._bench = self._anew()
+
+
+_LARGEST = 100_000_000
+"""Bytes of a database into which sessions of a team are read, before another one is begun."""
+
+
+def _opened(bench: Workbench, key: int) -> Document:
+    document = bench.open_blocking(key)
+    asyncio.run(document.usage.follow())
+    document.tokens.take_stored_blocking()
+    return document
 
 
 LIMIT_S = 300.0
@@ -159,7 +269,8 @@ def audit_left(
     """Audit sessions on half of the processors, each a row as it is begun, and keep what is found;
     the rows come as they are done. What fails is not kept. Blocks. Raises PoolError, StoreError."""
     processes = max(1, (os.cpu_count() or 1) // 2)
-    for row in audited_rows(left, store.path, None, processes, LIMIT_S, stopped):
+    way = Way(processes=processes, limit_s=LIMIT_S)
+    for row in (one.row for one in audited(left, Origin(store.path), way, stopped)):
         if row.status == "audited":
             store.keep_audit(row.session, stamp_of(row), to_builtins(row)).result()
         yield row

@@ -154,6 +154,11 @@ def read_library(store: Store, most: int | None = None, prices: Prices | None = 
     return Library(tuple(_row(one, totals.get(one.key, ())) for one in sessions), totals)
 
 
+def library_of(sessions: Iterable[SessionRow]) -> Library:
+    """Sessions of a team, of which it is not known what they took."""
+    return Library(tuple(_row(one, ()) for one in sessions), {})
+
+
 def _with_listed_cost(total: Total, info: ModelInfo | None) -> Total:
     """A sum with the cost of its calls by listed prices: what they cost one by one, since their
     prompts are all of the size from which on the same prices hold. Where a model has a price from

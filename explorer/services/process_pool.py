@@ -8,7 +8,10 @@ cannot end one that takes too long. Here a process has one job at a time, so bot
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -61,7 +64,7 @@ def outcomes(
         while not stopped() and (waiting or any(worker.has_job for worker in workers)):
             while len(workers) < min(processes, len(waiting) + sum(w.has_job for w in workers)):
                 workers.append(_Worker(prepare, limit_s))
-            for worker in _heard(workers):
+            for worker in _heard(workers, _LOOK_S):
                 outcome = worker.outcome()
                 if outcome is not None:
                     yield outcome
@@ -78,11 +81,57 @@ def outcomes(
             worker.end()
 
 
-def _heard(workers: list[_Worker]) -> list[_Worker]:
+class JobProcess(Generic[Job, Result]):
+    """A process that does one job after the other, started anew after one that it did not
+    survive. Used by one thread."""
+
+    def __init__(
+        self, prepare: Callable[[], Callable[[Job], Result]], limit_s: float | None = None
+    ) -> None:
+        """See ``outcomes``."""
+        self._prepare, self._limit_s = prepare, limit_s
+        self._worker: _Worker | None = None
+
+    def outcome(self, job: Job) -> Outcome[Job, Result]:
+        """Do a job. Blocks. Raises PoolError."""
+        for _ in range(_STARTS):
+            worker = self._worker = self._worker or _Worker(self._prepare, self._limit_s)
+            if worker.is_ready or self._begins(worker):
+                worker.give(job)
+                _heard([worker])
+                outcome = worker.outcome()
+                if not worker.is_ready:
+                    self.close()
+                if outcome is not None:
+                    return outcome
+            if worker.refusal:
+                raise PoolError(worker.refusal)
+            self.close()
+        raise PoolError("its processes end before they begin")
+
+    def _begins(self, worker: _Worker) -> bool:
+        _heard([worker])
+        worker.outcome()
+        return worker.is_ready
+
+    def terminate(self) -> None:
+        """End the process soon; called on any thread. A job that is done just now fails."""
+        if (worker := self._worker) is not None:
+            worker.terminate()
+
+    def close(self) -> None:
+        """End the process; called on its user's thread."""
+        if self._worker is not None:
+            self._worker.end()
+            self._worker = None
+
+
+def _heard(workers: list[_Worker], longest_s: float = float("inf")) -> list[_Worker]:
     """Wait a little for those that have something to say, or whose time is over."""
     left = min((worker.deadline for worker in workers), default=float("inf")) - time.monotonic()
     pipes = [worker.pipe for worker in workers]
-    heard = set(wait(pipes, min(_LOOK_S, max(0.0, left))))
+    longest_s = min(longest_s, max(0.0, left))
+    heard = set(wait(pipes, longest_s if longest_s < float("inf") else None))
     now = time.monotonic()
     return [one for one in workers if one.pipe in heard or one.deadline <= now]
 
@@ -133,6 +182,9 @@ class _Worker:
         had_job, self.has_job, self.is_ready = self.has_job, False, False
         return Outcome(self._job, None, why) if had_job else None
 
+    def terminate(self) -> None:
+        self._process.terminate()
+
     def end(self) -> None:
         self._process.kill()
         self._process.join()
@@ -161,6 +213,9 @@ def _no_interrupts() -> Iterator[None]:
 def _serve(pipe: Connection, prepare: Callable[[], Callable[[Any], Any]]) -> None:
     """The process's main function: do jobs until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # As its own end: temporary files are removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         work = prepare()
     except Exception as error:  # noqa: BLE001 -- whatever it is, the other end says it
@@ -177,6 +232,14 @@ def _serve(pipe: Connection, prepare: Callable[[], Callable[[Any], Any]]) -> Non
         except Exception as error:  # noqa: BLE001 -- a failed job is an outcome, with its reason
             answer = None, _words(error)
         pipe.send(answer)
+
+
+def _end_with_parent() -> None:
+    """End a job, too, that nobody waits for any more."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _words(error: Exception) -> str:

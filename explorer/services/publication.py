@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from explorer.models.keys import remember_secret
-from explorer.settings.libraries import password_of, read_libraries
+from explorer.settings.libraries import LibraryAddress, password_of, read_libraries
 from explorer.store import SessionRow, Store
 from explorer.store.library import CopyDigest, LibraryCopy, SessionLibrary
 from explorer.store.postgres import TeamLibrary
@@ -18,16 +18,21 @@ PULLED = "pulled_from"
 """The setting of an own session that says which session of which team library it is a copy of."""
 
 
-def connect(name: str | None, *, any_version: bool = False) -> TeamLibrary:
-    """Open the team library of a name, or the one in use. ``any_version``: also one without tables.
-    Raises LibrariesError, StoreError, OSError."""
-    known = read_libraries()
-    named = known.named(name)
-    address = known.libraries[named]
-    if password := password_of(named, address):
+def open_team(name: str, address: LibraryAddress, *, any_version: bool = False) -> TeamLibrary:
+    """Open a team's library, with the password of the system's keyring where it is there.
+    ``any_version``: also one without tables. Raises StoreError, LibrariesError."""
+    if password := password_of(name, address):
         remember_secret(password)
     make = TeamLibrary if any_version else TeamLibrary.open
-    return make(named, address.address, password)
+    return make(name, address.address, password)
+
+
+def connect(name: str | None, *, any_version: bool = False) -> TeamLibrary:
+    """Open the team library of a name, or the one in use, as ``open_team`` does. Raises
+    LibrariesError, StoreError, OSError."""
+    known = read_libraries()
+    named = known.named(name)
+    return open_team(named, known.libraries[named], any_version=any_version)
 
 
 class PublishPlan(Struct, frozen=True):

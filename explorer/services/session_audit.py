@@ -1,41 +1,8 @@
-"""The audit of one session as one row, for tables over thousands of sessions.
+"""The audit of one session as rows of four tables: the session, its compactions, the findings of
+their summaries, and what was needed again. Thousands of sessions fill the same tables.
 
-version           of these fields; it grows when one changes its meaning or goes away
-session           number in the library
-id                the session's id
-agent, format     who wrote it, for people and for programs
-title, project    its name, and the last part of its folder
-file              where it came from; empty of a session that was made here
-position          what it was like: entries, characters, leaf, and size and time of its file
-program, rules    which version audited it, by which rules
-status            audited, or failed
-reason            why it failed; else empty
-judged_by         the title of the rules
-entries           on all branches
-path_entries      on the path to the leaf; all that follows is of this path
-turns, compactions
-begun_ms          time of its first entry, milliseconds since 1970; 0 where none is known
-ended_ms          time of its last entry
-needed_again      what was needed again after its compactions: files read again and so on
-said_again        of these: what the person asked for again
-read_again        of these: files read again
-needed_again_tokens
-                  what that took the second time
-needed_compared   of those: the ones that can be held against stretches without a compaction
-needed_expected   how many of these would be expected in such stretches; 0 where none is comparable
-instructions      standing instructions in what its compactions summarized
-standing_instruction, open_state, stated_wrongly
-                  findings of each group
-entries_lost      entries neither kept nor summarized
-losses            losses of all kinds
-found             names of all checks that find something, as --fail-on has them
-calls             of models, with a provider's report of their tokens
-tokens            of those, cached ones among them
-cost_usd          as recorded, in dollars
-cost_usd_by_list  of calls without a recorded cost, by listed prices
-
-Of a session that failed, everything from judged_by on is empty or 0. A row holds quotes of nothing
-but the title.
+The columns are described in ``resources/docs/audit-tables.md``, which a test holds against the
+structs below.
 """
 
 from __future__ import annotations
@@ -49,27 +16,39 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.audit.findings import Group
+from explorer.audit.findings import Finding, Group
 from explorer.audit.loss import Severity
 from explorer.audit.needed_again import NeededAgain, NeedKind
+from explorer.audit.needed_words import need_text
 from explorer.audit.report import CHECKS, Report, failures
+from explorer.audit.report.model import CompactionPart, NeededPart, NeedPart
 from explorer.compaction.profile import Profile, profile_values
 from explorer.formats import adapter_of
 from explorer.installed import version
+from explorer.models.price_list import Prices, listed_model
 from explorer.services.audit_report import make_report
+from explorer.services.draft_records import entry_of
+from explorer.services.effective_rules import recorded_rules
 from explorer.services.library import project_name
 from explorer.services.open_session import OpenedSession
+from explorer.session.context import context_at
+from explorer.session.secrets import mask
 from explorer.session.text import well_formed
+from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import PartUsage
 from explorer.store.rows import SessionRow, SourceFile
 
-VERSION = 4
+VERSION = 5
+"""Of the tables and of the audit's rules; it grows when a figure changes its meaning."""
+_LONGEST = 400
+"""Characters of a quote."""
 
 
 class AuditRow(Struct, frozen=True):
-    """See the module's docstring. Texts are well-formed."""
+    """A session. Texts are well-formed; of its contents there is nothing but the title."""
 
     version: int
+    library: str
     session: int
     id: str
     agent: str
@@ -82,7 +61,9 @@ class AuditRow(Struct, frozen=True):
     rules: str
     status: str
     reason: str = ""
+    content: str = ""
     judged_by: str = ""
+    counted_by: str = ""
     entries: int = 0
     path_entries: int = 0
     turns: int = 0
@@ -108,25 +89,117 @@ class AuditRow(Struct, frozen=True):
     cost_usd_by_list: float = 0.0
 
 
-def audit_session(
-    opened: OpenedSession, spending: PartUsage, position: str, profile: Profile | None = None
-) -> AuditRow:
-    """Audit the path to a session's leaf. ``spending``: what that path took; ``position``: see
-    ``position_of``; ``profile``: the rules to judge by, None for those of its own agent.
+class CompactionRow(Struct, frozen=True):
+    """A compaction on the path of a session."""
 
-    Asks no clock and writes nothing: the same session gives the same row. Blocks. Raises what
+    library: str
+    session: int
+    compaction: int
+    entry_id: str
+    number: int
+    time_ms: float
+    agent: str
+    project: str
+    model: str
+    judged_by: str
+    profile: str
+    keep_recent_tokens: int | None
+    recorded_before: int | None
+    tokens_before: int
+    tokens_after: int | None
+    tokens_kept: int | None
+    tokens_summarized: int
+    tokens_summary: int | None
+    readable: bool
+    instructions: int
+    standing_instruction: int
+    open_state: int
+    stated_wrongly: int
+    losses: int
+    needed_again: int
+    said_again: int
+    needed_again_tokens: int
+    needed_again_usd: float | None
+    needed_compared: int
+    needed_expected: float
+
+
+class FindingRow(Struct, frozen=True):
+    """A finding of a summary. Quotes the session, secrets masked."""
+
+    library: str
+    session: int
+    compaction: int
+    finding: str
+    kind: str
+    text: str
+    stated: str
+    reason: str
+    sources: tuple[int, ...]
+
+
+class NeededRow(Struct, frozen=True):
+    """Something that was needed again. Quotes the session, secrets masked."""
+
+    library: str
+    session: int
+    compaction: int
+    kind: str
+    before: int
+    after: int
+    before_id: str
+    after_id: str
+    tokens: int
+    tail_needed: int | None
+    tail_kept: int | None
+    text: str
+
+
+class SessionAudit(Struct, frozen=True):
+    """All that the audit of one session found."""
+
+    row: AuditRow
+    compactions: tuple[CompactionRow, ...] = ()
+    findings: tuple[FindingRow, ...] = ()
+    needed: tuple[NeededRow, ...] = ()
+
+
+def audit_session(
+    opened: OpenedSession, spending: PartUsage, begun: AuditRow, profile: Profile | None = None
+) -> SessionAudit:
+    """Audit the path to a session's leaf. ``spending``: what that path took; ``begun``: what its
+    row begins with; ``profile``: the rules to judge by, None for those of its own agent.
+
+    Asks no clock and writes nothing: the same session gives the same rows. Blocks. Raises what
     ``make_report`` raises.
     """
-    return _row(make_report(opened, opened.leaf, spending, profile=profile),
-                begun_row(opened.row, position, rules_of(profile)))  # fmt: skip
+    report = make_report(opened, opened.leaf, spending, profile=profile)
+    row = _row(report, begun)
+    settings = _Settings.of(opened)
+    prices = opened.shared.client.info
+    return SessionAudit(
+        row,
+        tuple(
+            _compaction(part, needed, row, opened.tree, settings, prices)
+            for part, needed in zip(report.compactions, report.needed, strict=True)
+        ),
+        tuple(
+            _finding(finding, part.entry.index, row)
+            for part in report.compactions
+            for finding in part.fidelity.findings
+        ),
+        tuple(_need(one, row) for part in report.needed for one in part.needs),
+    )
 
 
-def begun_row(session: SessionRow, position: str, rules: str) -> AuditRow:
-    """What is known of a session without its entries."""
+def begun_row(session: SessionRow, position: str, rules: str, library: str = "") -> AuditRow:
+    """What is known of a session without its entries. ``library``: the name of the team's; empty
+    of the person's own."""
     return AuditRow(
-        VERSION, session.key, well_formed(session.session_id), adapter_of(session.format).title,
-        session.format, well_formed(session.title), well_formed(project_name(session.cwd)),
-        well_formed(session.path), position, _program(), rules, "audited",
+        VERSION, library, session.key, well_formed(session.session_id),
+        adapter_of(session.format).title, session.format, well_formed(session.title),
+        well_formed(project_name(session.cwd)), well_formed(session.path), position, _program(),
+        rules, "audited",
     )  # fmt: skip
 
 
@@ -170,7 +243,7 @@ def _row(report: Report, begun: AuditRow) -> AuditRow:
     needed = report.needed_again
     expected = needed.expected
     figures: dict[str, Any] = {
-        "judged_by": report.rules,
+        "judged_by": report.rules, "counted_by": report.counted_by,
         "entries": session.entries, "path_entries": session.on_path, "turns": session.turns,
         "compactions": len(parts), "begun_ms": session.begun_ms, "ended_ms": session.ended_ms,
         "needed_again": len(needed.needs),
@@ -190,6 +263,82 @@ def _row(report: Report, begun: AuditRow) -> AuditRow:
         "cost_usd_by_list": round(spent.listed_cost, 6),
     }  # fmt: skip
     return replace(begun, **figures)
+
+
+class _Settings(Struct, frozen=True):
+    """By what a session was compacted."""
+
+    profile: str
+    """That of its agent's rules; empty where no profile has them."""
+    made_here: Mapping[int, tuple[str, int | None]]
+    """By compaction that was made here: its profile, and how many tokens that was to keep."""
+
+    @classmethod
+    def of(cls, opened: OpenedSession) -> _Settings:
+        found: dict[int, tuple[str, int | None]] = {}
+        for draft in opened.shared.store.drafts(opened.key, with_requests=False):
+            settings = draft.settings if isinstance(draft.settings, dict) else {}
+            profile = settings.get("profile")
+            if draft.status == "committed" and isinstance(profile, dict):
+                keep = settings.get("keep_recent_tokens")
+                name = well_formed(str(profile.get("title", "")))
+                found[entry_of(opened.tree, draft)] = name, keep if isinstance(keep, int) else None
+        rules = recorded_rules(opened)
+        return cls(rules.profile.title if rules.is_own else "", found)
+
+
+def _compaction(
+    part: CompactionPart,
+    needed: NeededPart,
+    session: AuditRow,
+    tree: SessionTree,
+    settings: _Settings,
+    prices: Prices,
+) -> CompactionRow:
+    entry, found, again = part.entry.index, part.fidelity, needed.found
+    expected = again.expected
+    model = context_at(tree, entry).model
+    info = listed_model(model, prices)
+    price = info.input_price if info is not None else None
+    summary = found.tokens_after if found.is_readable else None
+    kept = None
+    if summary is not None and part.counted_after is not None:
+        kept = max(0, part.counted_after - summary)
+    profile, keep_recent = settings.made_here.get(entry, (settings.profile, None))
+    return CompactionRow(
+        session.library, session.session, entry, well_formed(part.entry.id), part.number,
+        part.time_ms, session.agent, session.project, well_formed(model), session.judged_by,
+        profile, keep_recent, part.recorded_before or None, part.counted_before,
+        part.counted_after, kept, found.tokens_before, summary, found.is_readable,
+        found.instructions, len(found.of(Group.INSTRUCTION)), len(found.of(Group.STATE)),
+        len(found.of(Group.WRONG)), len(part.losses), len(again.needs),
+        sum(one.kind is NeedKind.REQUEST for one in again.needs), again.tokens,
+        round(again.tokens * price, 6) if price is not None else None,
+        expected.found if expected is not None else 0,
+        round(expected.number, 4) if expected is not None else 0.0,
+    )  # fmt: skip
+
+
+def _finding(finding: Finding, compaction: int, session: AuditRow) -> FindingRow:
+    return FindingRow(
+        session.library, session.session, compaction, finding.group.value,
+        finding.fact.kind.value, _quote(finding.fact.text), _quote(finding.stated),
+        _quote(finding.reason), tuple(finding.fact.sources),
+    )  # fmt: skip
+
+
+def _need(part: NeedPart, session: AuditRow) -> NeededRow:
+    repeat, tail = part.need.repeat, part.need.tail
+    return NeededRow(
+        session.library, session.session, part.need.taken_by, repeat.kind.value, repeat.before,
+        repeat.after, well_formed(part.before.id), well_formed(part.after.id), repeat.tokens,
+        tail.needed if tail is not None else None, tail.kept if tail is not None else None,
+        _quote(need_text(repeat, _LONGEST)),
+    )  # fmt: skip
+
+
+def _quote(text: str) -> str:
+    return well_formed(mask(text))[:_LONGEST]
 
 
 def _of_kind(needed: NeededAgain, kind: NeedKind) -> int:

@@ -88,6 +88,8 @@ class Shared(Struct, frozen=True):
     """Milliseconds since 1970, by the server's clock."""
     model: str = ""
     """The model that wrote most of its replies; empty where none is recorded."""
+    digest: str = ""
+    """``CopyDigest`` of its entries."""
 
 
 class Note(Struct, frozen=True):
@@ -211,14 +213,15 @@ class TeamLibrary:
         """What is published, or one session of it, the last published first. Raises StoreError."""
         with self._asking() as db:
             found = db.execute(
-                'SELECT key, publisher, extract(epoch FROM published) * 1000, "row", model'
+                "SELECT key, publisher, extract(epoch FROM published) * 1000, model, digest,"
+                ' "row"'
                 " FROM session_explorer.sessions WHERE %(key)s::bigint IS NULL OR key = %(key)s"
                 " ORDER BY published DESC, key DESC LIMIT %(most)s",
                 {"key": key, "most": most},
             ).fetchall()
         return [
-            Shared(self._row(at, row), publisher, float(published), model)
-            for at, publisher, published, row, model in found
+            Shared(self._row(at, row), publisher, float(published), model, digest)
+            for at, publisher, published, model, digest, row in found
         ]
 
     def _row(self, key: int, text: str) -> SessionRow:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.benchmarks import (
     agents,
     auditing,
+    bulk,
     choosing,
     deciding,
     importing,
@@ -51,9 +52,10 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "prompt": rendering.measure,
     "what-if": simulating.measure,
     "audit": auditing.measure,
+    "bulk": bulk.measure,
     "soak": soaking.measure,
 }
-LONG = ("soak", "library-search")
+LONG = ("soak", "library-search", "bulk")
 """Take ten minutes, and run only where they are named."""
 
 

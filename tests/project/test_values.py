@@ -16,9 +16,9 @@ import explorer
 
 PACKAGES = ("session", "compaction", "facts", "services", "store")
 COLLECTED = {
-    "AgentNeeds", "FileOpColumns", "ImportOutcome", "ParallelRun", "ReadReport", "SalvageReport",
-    "SessionColumns", "SessionGroup", "SessionSummary", "WatchedDocument", "_Counts", "_Progress",
-    "_Sent", "_Work",
+    "AgentNeeds", "Cost", "FileOpColumns", "ImportOutcome", "ParallelRun", "ReadReport",
+    "SalvageReport", "SessionColumns", "SessionGroup", "SessionSummary", "WatchedDocument",
+    "_Counts", "_Progress", "_Sent", "_Sessions", "_Sums", "_Work",
 }  # fmt: skip
 """Values that are filled bit by bit, each by the one who made it."""
 

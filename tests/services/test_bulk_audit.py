@@ -9,7 +9,14 @@ from msgspec.structs import asdict, replace
 from explorer.formats import write_record
 from explorer.services.bulk_audit import AgentNeeds, needs_by_agent, stored_audits
 from explorer.services.document import Document
-from explorer.services.session_audit import AuditRow, audit_session, position_of, stamp_of
+from explorer.services.session_audit import (
+    AuditRow,
+    audit_session,
+    begun_row,
+    position_of,
+    rules_of,
+    stamp_of,
+)
 from explorer.session.entries import Entry, UserMessage, text_content
 from explorer.tokens.counters import DEFAULT_ENCODING
 from explorer.workbench import Workbench
@@ -19,7 +26,8 @@ def audited(document: Document) -> AuditRow:
     asyncio.run(document.usage.follow())
     source = document.shared.store.source_file(document.key)
     position = position_of(document.row, source, document.tokens.weights is not None)
-    return audit_session(document, document.usage.branch(document.leaf), position)
+    begun = begun_row(document.row, position, rules_of(None))
+    return audit_session(document, document.usage.branch(document.leaf), begun).row
 
 
 def test_an_audit_is_kept_until_its_session_changes(bench: Workbench, document: Document) -> None:

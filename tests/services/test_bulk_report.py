@@ -1,0 +1,161 @@
+"""The page on the tables of many audits."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from explorer.services.audit_folder import AuditFolder, FolderError
+from explorer.services.bulk_report import read_many, save_many
+from explorer.services.session_audit import (
+    VERSION,
+    AuditRow,
+    CompactionRow,
+    NeededRow,
+    SessionAudit,
+)
+from tests.audit.reported import HOSTILE
+from tests.commands.processes import called
+
+DAY_MS = 86_400_000.0
+MONDAY_MS = 20_458 * DAY_MS
+"""5 January 2026."""
+
+
+def compaction(session: int, entry: int, tokens: int, **changes: Any) -> CompactionRow:
+    made = CompactionRow(
+        "", session, entry, f"e{entry}", 1, MONDAY_MS, "pi", "orders", "openai/gpt-5", "pi 0.73",
+        "pi 0.73", None, None, 90_000, 12_000, 11_000, 70_000, 1_000, True, 1, 0, 0, 0, 0,
+        1 if tokens else 0, 0, tokens, tokens / 1_000_000, 1 if tokens else 0, 0.25,
+    )  # fmt: skip
+    return replace(made, **changes)
+
+
+def audit(number: int, *found: CompactionRow, **changes: Any) -> SessionAudit:
+    row = AuditRow(
+        VERSION, "", number, f"s{number}", "pi", "pi", f"Session {number}", "orders", "", "1/2/3",
+        "Session Explorer 1", "recorded", "audited",
+    )  # fmt: skip
+    row = replace(row, **changes)
+    needed = tuple(
+        NeededRow(row.library, number, one.compaction, "read", 3, 99, "a", "b",
+                  one.needed_again_tokens, None, None, f"src/part_{number}.py")
+        for one in found if one.needed_again
+    )  # fmt: skip
+    return SessionAudit(row, found, (), needed)
+
+
+def written(folder: Path, *audits: SessionAudit) -> Path:
+    opened = AuditFolder(folder)
+    opened.begin([], lambda _: "")
+    for at, one in enumerate(audits):
+        opened.add(one)
+        if at % 3 == 2:
+            opened.write()
+    opened.close()
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Fourteen sessions in several parts; the costliest by another agent, from a team."""
+    ordinary = [audit(n, compaction(n, 40, 100 * n), compaction(n, 90, 0)) for n in range(1, 13)]
+    hostile = compaction(
+        13, 40, 5_000, library="acme", agent="Claude Code", project=HOSTILE, model="", profile="",
+        tokens_kept=0, needed_again_usd=None, time_ms=MONDAY_MS + 6 * DAY_MS,
+        standing_instruction=2,
+    )  # fmt: skip
+    return written(
+        tmp_path / "out",
+        *ordinary,
+        audit(13, hostile, library="acme", title=HOSTILE, agent="Claude Code"),
+        audit(14, status="failed", reason="ended its process (signal 9)"),
+    )
+
+
+def test_the_sums_are_those_of_the_tables(folder: Path) -> None:
+    many = read_many(folder)
+    assert (many.sessions, many.failed, many.whole.compactions) == (14, 1, 25)
+    assert (many.whole.tokens, many.whole.needed, many.whole.needing) == (12_800, 13, 13)
+    assert (many.compared, many.expected) == (13, 25 * 0.25)
+    assert [(one.name, one.tokens, one.compactions) for one in many.agents] == [
+        ("pi", 7_800, 24), ("Claude Code", 5_000, 1),
+    ]  # fmt: skip
+    assert [(one.name, one.money) for one in many.models] == [
+        ("openai/gpt-5", "≈$0.01"), ("not recorded", "not known"),
+    ]  # fmt: skip
+    assert many.whole.money == "≈$0.01 for 61 %"
+    assert [(one.name, one.tokens) for one in many.weeks] == [("2026-01-05", 12_800)]
+    (settings,) = many.settings
+    assert (settings.rules, settings.before, settings.kept) == ("pi 0.73", "80k to 160k",
+                                                               "10k to 20k")  # fmt: skip
+    assert settings.cost.each == 325 and many.other_settings == 1
+
+
+def test_the_ten_costliest_come_with_the_way_to_open_them(folder: Path) -> None:
+    worst = read_many(folder).worst
+    assert [one.row["needed_again_tokens"] for one in worst] == [
+        5_000, 1_200, 1_100, 1_000, 900, 800, 700, 600, 500, 400,
+    ]  # fmt: skip
+    assert worst[0].commands == [
+        "session-explorer audit acme:13 --compaction 40", "session-explorer pull 13 --library acme",
+    ]  # fmt: skip
+    assert worst[1].commands == [
+        "session-explorer open 12", "session-explorer audit 12 --compaction 40",
+    ]  # fmt: skip
+    assert [need["text"] for need in worst[1].needs] == ["src/part_12.py"]
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_the_page_stands_alone_and_runs_nothing(folder: Path) -> None:
+    save_many(folder, folder / "page.html")
+    text = (folder / "page.html").read_text("utf-8")
+    tags = _Tags()
+    tags.feed(text)
+    names = {name for name, _ in tags.found}
+    assert not names & {"script", "img", "link", "iframe", "object", "form"}
+    assert not [a for _, a in tags.found if any(n.startswith("on") or n == "style" for n in a)]
+    assert all(a["href"] and a["href"][0] == "#" for name, a in tags.found if name == "a")
+    assert "default-src 'none'" in unescape(text)
+    words = unescape(re.sub(r"<[^>]+>", " ", text.partition("</style>")[2]))
+    for shown in (HOSTILE, "ended its process (signal 9)", "12,800", "80k to 160k", "2026-01-05"):
+        assert shown in words
+    rows = [a for name, a in tags.found if name == "rect"]
+    assert {row["width"] for row in rows} >= {"100.0", "64.1"}
+
+
+def test_the_command_writes_it_beside_the_tables(folder: Path, tmp_path: Path) -> None:
+    status, _, err = called("audit", "--report", str(folder))
+    assert status == 0 and "report.html: the report was written" in err
+    other = tmp_path / "other.html"
+    assert called("audit", "--report", str(folder), "--output", str(other))[0] == 0
+    assert other.read_bytes() == (folder / "report.html").read_bytes()
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    status, _, err = called("audit", "--report", str(empty))
+    assert status == 1 and "holds no audits: session-explorer audit --all --out" in err
+    status, _, err = called("audit", "1", "--report", str(folder))
+    assert status == 2 and "a session does not go with --report" in err
+
+
+def test_a_library_without_compactions_says_so(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out", audit(1))
+    save_many(folder, folder / "report.html")
+    text = (folder / "report.html").read_text("utf-8")
+    assert "Nothing was needed again" in text and "No settings have 5 compactions yet" in text
+    with pytest.raises(FolderError):
+        read_many(tmp_path / "nowhere")
