@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -112,11 +113,12 @@ class Cluster:
         return self._process is not None
 
     def signal(self, number: signal.Signals) -> None:
-        """Give a signal to all of its processes."""
+        """Give a signal to all of its processes; some end by themselves meanwhile."""
         assert self._process is not None
         server = psutil.Process(self._process.pid)
         for one in (server, *server.children(recursive=True)):
-            one.send_signal(number)
+            with suppress(psutil.NoSuchProcess):
+                one.send_signal(number)
 
     def remove(self) -> None:
         """End it and remove its folder."""
