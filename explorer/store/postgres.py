@@ -385,8 +385,34 @@ class TeamLibrary:
         if not terms:
             return []
         wanted = _words_wanted(terms)
+        hits: list[SearchHit] = []
+        block: tuple[int, int, list[EntryRecord]] = (0, 0, [])
+        seen = 0
+        for most in (2 * limit, _CANDIDATES):
+            rows = self._candidates(wanted, key, only_errors, most)
+            for session, entry, kind, flags, time_ms, form in rows[seen:]:
+                if len(hits) >= limit or (cancelled is not None and cancelled()):
+                    return hits
+                first = entry - entry % _BLOCK
+                if block[:2] != (session, first):
+                    block = session, first, self.records(session, first, first + _BLOCK - 1)
+                if entry - first < len(block[2]):
+                    text = entry_text(read_record(form, block[2][entry - first].raw))
+                    if holds(text, terms):
+                        shown = snippet(text, terms)
+                        hits.append(SearchHit(session, entry, *shown, kind, flags, time_ms))
+            seen = len(rows)
+            if seen < most:
+                break
+        return hits
+
+    def _candidates(
+        self, wanted: str, key: int | None, only_errors: bool, most: int
+    ) -> list[tuple[Any, ...]]:
+        """The newest entries that have the words of a search; a few of them are found without
+        looking at all. Raises StoreError."""
         with self._asking() as db:
-            rows = db.execute(
+            return list(db.execute(
                 "SELECT e.session, e.entry, e.kind, e.flags, e.time_ms, s.format"
                 " FROM session_explorer.entries e JOIN session_explorer.sessions s"
                 " ON s.key = e.session WHERE (%(words)s = '' OR e.words @@ %(words)s::tsquery)"
@@ -394,22 +420,8 @@ class TeamLibrary:
                 " AND (NOT %(errors)s OR e.flags & %(flag)s <> 0)"
                 " ORDER BY e.session DESC, e.entry DESC LIMIT %(most)s",
                 {"words": wanted, "key": key, "errors": only_errors, "flag": int(Flag.ERROR),
-                 "most": _CANDIDATES},
-            ).fetchall()  # fmt: skip
-        hits: list[SearchHit] = []
-        block: tuple[int, int, list[EntryRecord]] = (0, 0, [])
-        for session, entry, kind, flags, time_ms, form in rows:
-            if len(hits) >= limit or (cancelled is not None and cancelled()):
-                break
-            first = entry - entry % _BLOCK
-            if block[:2] != (session, first):
-                block = session, first, self.records(session, first, first + _BLOCK - 1)
-            if entry - first < len(block[2]):
-                text = entry_text(read_record(form, block[2][entry - first].raw))
-                if holds(text, terms):
-                    shown = snippet(text, terms)
-                    hits.append(SearchHit(session, entry, *shown, kind, flags, time_ms))
-        return hits
+                 "most": most},
+            ).fetchall())  # fmt: skip
 
     def watch(self, callback: Callable[[], object], interval_s: float = 0.5) -> Callable[[], None]:
         """Call back, on a thread of its own, when something was published, withdrawn or noted, and

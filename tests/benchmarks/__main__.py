@@ -29,6 +29,7 @@ from tests.benchmarks import (
     storing,
     summarizing,
     talking,
+    team,
 )
 from tests.benchmarks.bench import Bench, ChildFailed
 from tests.benchmarks.report import Row, machine, table
@@ -53,9 +54,10 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "what-if": simulating.measure,
     "audit": auditing.measure,
     "bulk": bulk.measure,
+    "team": team.measure,
     "soak": soaking.measure,
 }
-LONG = ("soak", "library-search", "bulk")
+LONG = ("soak", "library-search", "bulk", "team")
 """Take ten minutes, and run only where they are named."""
 
 

@@ -20,6 +20,8 @@ from explorer.store.rows import StoreError, UnreachableError
 from ui.app_state import AppState
 from ui.widgets.notice import Notice
 
+FIRST = 200
+"""Sessions that are read first, so that a page of them is seen at once."""
 T = TypeVar("T")
 
 AGAIN_S = 2.0
@@ -141,13 +143,19 @@ class TeamLibraries(QObject):
 
     async def _take(self, one: _Followed, told: Callable[[], object]) -> None:
         try:
-            one.content = await self.run(lambda: self._read(one, told))
+            most = FIRST if one.content is None else None
+            one.content = await self.run(lambda: self._read(one, told, most))
             one.error = None
+            if len(one.content.shared) == most:
+                self.changed.emit(one.name)
+                one.content = await self.run(lambda: self._read(one, told))
         except LIBRARY_ERRORS as error:
             one.error = error
         self.changed.emit(one.name)
 
-    def _read(self, one: _Followed, told: Callable[[], object]) -> TeamContent:
+    def _read(
+        self, one: _Followed, told: Callable[[], object], most: int | None = None
+    ) -> TeamContent:
         if one.team is None:
             team = connect(one.name)
             try:
@@ -157,7 +165,7 @@ class TeamLibraries(QObject):
                 raise
             one.team = team
         team = one.team
-        return TeamContent(team.person, tuple(team.shared()), tuple(team.notes()))
+        return TeamContent(team.person, tuple(team.shared(most=most)), tuple(team.notes()))
 
     @staticmethod
     def _connected(one: _Followed) -> TeamLibrary:

@@ -37,7 +37,7 @@ from explorer.session.entries import (
 )
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import summary_line
-from ui.audit.known import NOT_RECORDED, marked, reason
+from ui.audit.known import AT_LEAST, NOT_RECORDED, marked, reason
 from ui.conversation.view.calls import CallAnswer, CallStates, call_parts
 from ui.conversation.view.parts import (
     AGENT,
@@ -91,8 +91,9 @@ def _cost(usage: TokenUsage | None, listed: float) -> tuple[str, Known | None]:
     if usage is not None and usage.cost:
         return cost_words(usage.cost), cost_known(1, 0)
     if listed:
-        known = cost_known(1, 1, by_price_list=1)
-        return marked(cost_words(listed), known), known
+        known, words = cost_known(1, 1, by_price_list=1), cost_words(listed)
+        is_least = usage is not None and usage.is_partial
+        return f"{AT_LEAST}{words}" if is_least else marked(words, known), known
     return "", cost_known(1, 1) if usage is None or usage.costs is None else None
 
 

@@ -1,0 +1,34 @@
+"""A team's library: sessions published, and tens of thousands of them listed and searched."""
+
+from __future__ import annotations
+
+from tests.benchmarks.bench import Bench
+from tests.benchmarks.report import Row, ms
+from tests.team.cluster import why_not
+
+PUBLISHED, SESSIONS = 1_000, 35_000
+"""Of 57 entries each: two million."""
+QUICK = 50, 2_000
+FIRST_MS, SEARCH_MS = 200.0, 300.0
+
+
+def measure(bench: Bench) -> list[Row]:
+    """Says why where there is no PostgreSQL."""
+    if reason := why_not():
+        return [Row("a team's library", "–", reason)]
+    published, sessions = QUICK if bench.quick else (PUBLISHED, SESSIONS)
+    found = bench.child(
+        "team", "measure", bench.empty_home(), published=published, sessions=sessions,
+        rounds=bench.rounds,
+    )  # fmt: skip
+    size = f"{found['sessions']:,} sessions, {found['entries']:,} entries"
+    took = found["publishing_s"]
+    return [
+        Row(f"{published:,} sessions published", f"{took:.0f} s",
+            f"{1000 * took / published:.0f} ms each"),
+        Row(f"a team's library of {size}: the newest 200", ms(found["first_ms"]),
+            f"all {ms(found['all_ms'])}", f"{FIRST_MS:.0f} ms", found["first_ms"] < FIRST_MS),
+        *(Row(f"the same, searched for {name}: the first 200", ms(took), "",
+              f"{SEARCH_MS:.0f} ms", took < SEARCH_MS)
+          for name, took in found["search_ms"].items()),
+    ]  # fmt: skip
