@@ -8,6 +8,7 @@ import shutil
 from msgspec import Struct
 
 from explorer.services.publication import go_on, pulled
+from explorer.settings import paths
 from explorer.store import Store
 from explorer.store.other_programs import Claim, is_abandoned
 from explorer.store.postgres import Shared, TeamLibrary
@@ -45,7 +46,7 @@ class TeamSessions:
                 shutil.rmtree(left, ignore_errors=True)
         self._claim = Claim.make(place)
         self._folder = place.with_name(f"{place.name}-{self._claim.name}")
-        self._folder.mkdir(0o700)
+        paths.ensure(self._folder)
         self._store = Store.open(self._folder / "team.db")
         self._store.begin_keys_at(FIRST_KEY).result()
         self._copies: dict[int, TeamSession] = {}

@@ -305,7 +305,7 @@ class AuditTab(QWidget):
     def set_count(self, title: str, number: int) -> None:
         """Say beside a page's title how much there is on it; 0 says nothing."""
         button = self.bar.button(self._titles.index(title))
-        button.setText(f"{title} ({number:,})" if number else title)
+        button.setText(f"{title} ({full(number)})" if number else title)
 
     def show_page(self, title: str) -> None:
         """Turn to a page. Raises ValueError for a title that there is not."""
@@ -394,10 +394,8 @@ class AuditTab(QWidget):
             self.losses.show_losses(found.losses, tree)
             self.strip.show_strip(found.strip)
             self.branches.show_branches(found.branches, tree, previews)
-        numbers = {LOSSES: len(found.losses), BRANCHES: len(found.branches)}
-        for at, title in enumerate(self._titles):
-            number = numbers.get(title, 0)
-            self.bar.button(at).setText(f"{title} ({full(number)})" if number else title)
+        self.set_count(LOSSES, len(found.losses))
+        self.set_count(BRANCHES, len(found.branches))
 
     def show_entry(self, entry: int) -> None:
         """Follow an entry that was selected in another view."""

@@ -10,6 +10,7 @@ from explorer.facts import Fact, FactKind
 from ui.audit.fidelity.findings import (
     FindingsModel,
     GroupHeading,
+    NotCarriedFact,
     NotCarriedHeading,
     NotCarriedKind,
 )
@@ -35,6 +36,15 @@ def test_three_groups_are_shown_and_all_else_is_one_folded_row(app: QApplication
     assert folded.title == "Also left out: 20,000 commands, 1 address"
     model.turn(5)
     assert [type(row) for row in model.rows[-2:]] == [NotCarriedKind, NotCarriedKind]
+    model.turn(7)
+    (address,) = [row for row in model.rows if isinstance(row, NotCarriedFact)]
+    kind = model.rows[7]
+    assert isinstance(kind, NotCarriedKind) and kind.is_open and address.title in kind.note
+    model.turn(6)
+    assert 500 < len(model.rows) < 520, "a long list is cut"
+    model.turn(6)
+    model.turn(7)
+    assert not any(isinstance(row, NotCarriedFact) for row in model.rows)
     model.turn(0)
     assert model.first_finding() == -1, "a group folds"
     model.turn(1)

@@ -182,8 +182,8 @@ async def test_what_cannot_be_read_is_said_and_nothing_seems_to_run(
     live.keys("Ctrl+Alt+L")
     page = live.session.fidelity.page
     await live.until(lambda: "cannot be read" in page.waiting.words.text(), "the words")
+    await live.until(page.waiting.isVisible, "the page")
     await live.idle()
-    assert page.waiting.isVisible()
     assert not page.waiting.progress.isVisible() and not page.waiting.stop.isVisible()
 
 

@@ -86,7 +86,8 @@ async def test_a_summary_that_cannot_be_read_is_not_counted(house: House, tmp_pa
     texts = live.window.map.model.texts
     assert "→ not recorded" in texts.line(entry)
     assert "tokens not recorded" in "\n".join(texts.tip(entry))
-    assert "→ not recorded" in live.window.audit.figure.text()
+    figure = live.window.audit.figure
+    await live.until(lambda: "→ not recorded" in figure.text(), "the sizes")
     rules = live.window.audit.rules
     assert rules.currentText().endswith("(in place of its own agent's)")
     assert "are in no profile" in rules.toolTip()

@@ -91,10 +91,12 @@ class NotCarriedHeading(Struct, frozen=True):
 
 
 class NotCarriedKind(Struct, frozen=True):
-    """The strings of one kind that stand nowhere any more."""
+    """The strings of one kind that stand nowhere any more, folded at first."""
 
     kind: FactKind
     facts: Sequence[Fact]
+    is_open: bool = False
+    number: int = 0
 
     @property
     def title(self) -> str:
@@ -107,16 +109,33 @@ class NotCarriedKind(Struct, frozen=True):
         return " · ".join(_one_line(fact.text) for fact in self.facts[:_MOST_STRINGS])
 
 
-Heading = GroupHeading | NotCarriedHeading
-FindingRow = Heading | Finding | NotCarriedKind
-_MOST_STRINGS = 40
+class NotCarriedFact(Struct, frozen=True):
+    """One of these strings."""
+
+    fact: Fact
+
+    @property
+    def title(self) -> str:
+        """The string, on a line."""
+        return _one_line(self.fact.text)
+
+    @property
+    def note(self) -> str:
+        """Where it stands last."""
+        return f"In entry #{self.fact.last}" if self.fact.sources else ""
+
+
+Heading = GroupHeading | NotCarriedHeading | NotCarriedKind
+FindingRow = Heading | Finding | NotCarriedFact
+_MOST_STRINGS, _MOST_ROWS = 40, 500
+"""Strings on the line of a kind, and below it."""
 
 
 def _sentence(row: FindingRow) -> str:
     if isinstance(row, Finding):
         return finding_words(row)
-    if isinstance(row, NotCarriedKind):
-        return f"{row.title}: {row.note}"
+    if isinstance(row, NotCarriedFact):
+        return f"{row.title}. {row.note}"
     state = f", {'open' if row.is_open else 'folded'}" if _folds(row) else ""
     return f"{row.title}{state}. {row.note}"
 
@@ -126,7 +145,9 @@ def _title(row: FindingRow) -> str:
 
 
 def _folds(row: FindingRow) -> bool:
-    return isinstance(row, NotCarriedHeading) or (isinstance(row, GroupHeading) and row.number > 0)
+    return isinstance(row, NotCarriedHeading | NotCarriedKind) or (
+        isinstance(row, GroupHeading) and row.number > 0
+    )
 
 
 class FindingsModel(TableModel[FindingRow]):
@@ -165,8 +186,11 @@ class FindingsModel(TableModel[FindingRow]):
         if words := not_carried_words(self._found):
             rows.append(NotCarriedHeading(words, words in self._turned))
             if words in self._turned:
-                every = self._found.not_carried
-                rows += [NotCarriedKind(kind, facts) for kind, facts in every.items()]
+                for kind, facts in self._found.not_carried.items():
+                    line = NotCarriedKind(kind, facts)
+                    is_open = line.title in self._turned
+                    rows.append(NotCarriedKind(kind, facts, is_open))
+                    rows += [NotCarriedFact(one) for one in facts[:_MOST_ROWS] if is_open]
         self.show(rows)
 
 
@@ -209,8 +233,8 @@ class _Delegate(QStyledItemDelegate):
             self._heading(painter, rect, row)
         elif isinstance(row, Finding):
             self._finding(painter, rect, row)
-        elif isinstance(row, NotCarriedKind):
-            left = rect.left() + S12
+        elif isinstance(row, NotCarriedFact):
+            left = rect.left() + 2 * S12
             room = rect.right() - left - S8
             self._two(painter, rect, left, room, row.title, row.note, now.ink, self.body)
         painter.restore()
