@@ -220,7 +220,9 @@ async def test_a_note_on_a_finding_names_its_entry_and_the_finding(
     page = live.window.audit.findings
     first = live.document.tree.columns.kind.index(Kind.COMPACTION)
     live.session.fidelity.look_at_entry(first)
-    await live.until(lambda: page.has_findings and page.current is not None, "a finding")
+    await live.until(
+        lambda: page.isVisible() and page.has_findings and page.current is not None, "a finding"
+    )
     finding = page.current
     assert finding is not None
     (view,) = [one for one in page.findChildren(TeamNotes) if one.isVisible()]
