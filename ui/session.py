@@ -77,7 +77,7 @@ from ui.settings.controller import (
 from ui.shell.session_views import SessionViewsController
 from ui.team.controller import TeamController
 from ui.team.libraries import TeamLibraries
-from ui.team.publishing import PublishingController
+from ui.team.publish_controller import PublishingController
 from ui.welcome.controller import WelcomeController
 from ui.welcome.tour import TourController
 from ui.workshop.controller import (

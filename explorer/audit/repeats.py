@@ -354,10 +354,10 @@ class Repeats:
                     is_whole = _is_whole(asked, numbers)
             if lines and all(map(lt, numbers, numbers[1:])):
                 self._read(index, path, numbers, lines, is_whole, round(each * size))
-        if not files:
-            self._see(index, action.text, text)
-            if not has_failed:
-                self._again(index, action, text, self.tokens[index])
+        # Those that cannot be told apart were shown all the same.
+        self._see(index, action.text, text)
+        if not files and not has_failed:
+            self._again(index, action, text, self.tokens[index])
 
     def _read(
         self,

@@ -684,6 +684,16 @@ def test_the_tail_of_a_compaction_holds_all_that_was_needed_again() -> None:
     assert tails_words((one,)) == tail_words(one)
 
 
+def test_what_was_shown_beside_a_file_that_is_told_apart_is_not_needed_again() -> None:
+    made = AgentWork()
+    made.read("/w/b.py", of=LONG)
+    made.compact()
+    made.run("cd /w && cat a.py && echo ==== && cat b.py && cat c.py",
+             f"{OTHER}\n====\n{LONG}\n{FILE}")  # fmt: skip
+    made.read("/w/b.py", of=LONG)
+    assert made.needs() == []
+
+
 def test_a_short_read_counts_in_a_small_context_alone() -> None:
     def work(before: str) -> list[tuple[NeedKind, int, int]]:
         made = AgentWork()

@@ -12,8 +12,7 @@ from explorer.store.postgres import TeamLibrary
 from tests.team.cluster import PEOPLE, Cluster, why_not
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
+def _server() -> Iterator[Cluster]:
     if reason := why_not():
         pytest.skip(reason)
     server = Cluster()
@@ -22,6 +21,28 @@ def cluster() -> Iterator[Cluster]:
         yield server
     finally:
         server.remove()
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    yield from _server()
+
+
+@pytest.fixture(scope="module")
+def mortal() -> Iterator[Cluster]:
+    """A server that tests may end."""
+    yield from _server()
+
+
+@pytest.fixture
+def address(mortal: Cluster) -> Iterator[str]:
+    where = mortal.address(mortal.database())
+    team = TeamLibrary("acme", where)
+    team.setup()
+    team.close()
+    yield where
+    if not mortal.is_up():
+        mortal.start()
 
 
 @pytest.fixture

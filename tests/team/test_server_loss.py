@@ -16,34 +16,10 @@ from explorer.store import Store, StoreError
 from explorer.store.postgres import TeamLibrary
 from tests.commands.processes import called, document, start
 from tests.store.sources import FileSource, chain, write_file
-from tests.team.cluster import Cluster, why_not
+from tests.team.cluster import Cluster
 
 TOLD_S = 2.0
 SESSIONS = 20
-
-
-@pytest.fixture(scope="module")
-def mortal() -> Iterator[Cluster]:
-    """A server that tests may end."""
-    if reason := why_not():
-        pytest.skip(reason)
-    server = Cluster()
-    try:
-        server.start()
-        yield server
-    finally:
-        server.remove()
-
-
-@pytest.fixture
-def address(mortal: Cluster) -> Iterator[str]:
-    where = mortal.address(mortal.database())
-    team = TeamLibrary("acme", where)
-    team.setup()
-    team.close()
-    yield where
-    if not mortal.is_up():
-        mortal.start()
 
 
 class Slow(FileSource):

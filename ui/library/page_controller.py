@@ -33,7 +33,7 @@ from ui.library.page import LibraryPage
 from ui.shell.dialogs import ask_text, confirm, present
 from ui.team.controller import TeamController
 from ui.team.libraries import TeamLibraries, refusal
-from ui.team.publishing import PublishingController
+from ui.team.publish_controller import PublishingController
 from ui.team.shelf import TeamShelf
 from ui.widgets.figures import count
 from ui.widgets.loader import Loader

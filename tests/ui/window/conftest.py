@@ -15,11 +15,11 @@ from explorer.models.provider import import_litellm
 from explorer.settings.paths import ensure, preferences_path
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
-from tests.team.conftest import cluster, library_of, team_database
+from tests.team.conftest import address, cluster, library_of, mortal, team_database
 from tests.ui.window.automatic import AGENT, FULL, SUMMARIZER
 from tests.ui.window.house import House
 
-__all__ = ["cluster", "library_of", "team_database"]
+__all__ = ["address", "cluster", "library_of", "mortal", "team_database"]
 
 MODEL = "openai/gpt-4o-mini"
 

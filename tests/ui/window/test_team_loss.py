@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from explorer.store.postgres import TeamLibrary
-from tests.team.cluster import Cluster, why_not
+from tests.team.cluster import Cluster
 from tests.ui.window.house import House
 from tests.ui.window.library_steps import SAMPLE, titles
 from tests.ui.window.running import RunningWindow, sample_path
@@ -28,30 +25,6 @@ from ui.library.page import LibraryPage
 from ui.team.publish_dialog import PublishDialog
 
 SESSIONS = 12
-
-
-@pytest.fixture(scope="module")
-def mortal() -> Iterator[Cluster]:
-    """A server that tests may end."""
-    if reason := why_not():
-        pytest.skip(reason)
-    server = Cluster()
-    try:
-        server.start()
-        yield server
-    finally:
-        server.remove()
-
-
-@pytest.fixture
-def address(mortal: Cluster) -> Iterator[str]:
-    where = mortal.address(mortal.database())
-    team = TeamLibrary("acme", where)
-    team.setup()
-    team.close()
-    yield where
-    if not mortal.is_up():
-        mortal.start()
 
 
 async def own_library_works(live: RunningWindow, page: LibraryPage) -> None:
