@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -34,18 +34,27 @@ class KnownFile(Struct):
         self.marks.clear()
         self.text, self.edited = None, -1
 
-    def lines_among(self, telling: Set[int], others: Set[int]) -> Iterator[int]:
-        """The numbers of the lines that are among others by their marks. Those that tell nothing,
-        such as empty ones, or that the file has several times, are so only right after one that
-        is."""
+    def lines_among(
+        self, output: Sequence[Collection[int]], places: Mapping[int, Sequence[int]]
+    ) -> set[int]:
+        """The numbers of the lines that an output shows. ``output``: of each of its lines the
+        marks that it may have; ``places``: by mark, where lines stand in it that tell something.
+
+        Lines that tell nothing, such as empty ones, or that the file has several times, are shown
+        where they stand beside another that is, as they do in the file."""
         times = Counter(self.marks.values())
-        is_there = False
-        for number in sorted(self.marks):
-            mark = self.marks[number]
-            is_alone = mark in telling and times[mark] == 1
-            is_there = is_alone or (is_there and (mark in telling or mark in others))
-            if is_there:
-                yield number
+        found: set[int] = set()
+        for number, mark in self.marks.items():
+            for place in places.get(mark, ()) if times[mark] == 1 else ():
+                found.add(number)
+                for step in (-1, 1):
+                    line, at = number + step, place + step
+                    while 0 <= at < len(output) and line not in found:
+                        if self.marks.get(line) not in output[at]:
+                            break
+                        found.add(line)
+                        line, at = line + step, at + step
+        return found
 
     def apply(self, action: ToolAction, at: int) -> bool:
         """Put an edit (entry ``at``) into what is known. False where that is not all of the file,

@@ -32,6 +32,8 @@ TOO_LATE = "All of it came long after the compaction: there is nothing to compar
 LEAST_EXPECTED = 0.05
 """Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
 _LONGEST = 160
+_NEARLY_ALL = 0.99
+"""Of what was read: the rest is what rounding makes of the lines."""
 _PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
 
@@ -90,6 +92,18 @@ def _count(kind: NeedKind, needs: Sequence[Need]) -> str:
     }[kind]  # fmt: skip
     plural = "searches" if kind is NeedKind.SEARCH else f"{name}s"
     return f"{things:,} {name if things == 1 else plural} {verb}{times}"
+
+
+def repeated_words(needs: Sequence[Need]) -> str:
+    """What one thing took when it was needed again, in a sentence: of what was read then, where
+    some of it was new; nothing where that is not known."""
+    tokens = sum(need.repeat.tokens for need in needs)
+    if not tokens:
+        return ""
+    read = sum(need.repeat.read for need in needs)
+    of = f" of the {read:,} that were read" if tokens < _NEARLY_ALL * read else ""
+    times = "the second time" if len(needs) == 1 else "these times"
+    return f"It took {tokens:,}{of or ' tokens'} {times}."
 
 
 def tail_words(need: Need) -> str:

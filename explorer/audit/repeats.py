@@ -330,10 +330,13 @@ class Repeats:
         if not files:
             return
         lines = bare_lines(text)
-        telling = set(map(hash, filter(_is_telling, lines)))
-        others = set(map(hash, lines)) - telling
+        output = [tuple(map(hash, forms)) for forms in lines]
+        places: dict[int, list[int]] = {}
+        for at, forms in enumerate(lines):
+            for form in filter(_is_telling, forms):
+                places.setdefault(hash(form), []).append(at)
         for one in files:
-            one.shown_at.update(dict.fromkeys(one.lines_among(telling, others), index))
+            one.shown_at.update(dict.fromkeys(one.lines_among(output, places), index))
 
     def _printed(self, index: int, action: ToolAction, text: str, has_failed: bool) -> None:
         """A command that reads several parts of files."""

@@ -243,7 +243,8 @@ def _preview(
             f"{shown.context_estimate:,} ({shown.counted_by}), about "
             f"{shown.tokens_after_estimate:,} after"
             + (
-                f"; the whole context {shown.whole_before:,}, about {shown.whole_after:,} after"
+                f"; the whole context {shown.whole_before:,}, about {shown.whole_after:,} after, "
+                f"{shown.whole_after - shown.tokens_after_estimate:,} of them beyond the entries"
                 if shown.tokens_beyond
                 else ""
             )

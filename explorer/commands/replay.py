@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from explorer.audit.simulation import Assumptions, Past, Policy, Prices, Simulation, simulate
 from explorer.audit.simulation.sweep import Sweep, sweep
+from explorer.audit.words import size_text
 from explorer.commands.compaction import check_sizes, chosen_settings
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import (
@@ -374,7 +375,7 @@ def _print_simulations(past: Past, walks: Sequence[Simulation], prices: Prices |
             kept = f"kept from #{made.first_kept}" if made.first_kept >= 0 else "nothing kept"
             print(
                 f"{walk.policy.profile.name}: after #{made.entry} ({made.cause}) "
-                f"entries {made.before:,} -> {made.after:,} tokens, {kept}{split}"
+                f"entries {made.before:,} -> {size_text(made.after)} tokens, {kept}{split}"
             )
         if walk.not_done:
             last = walk.not_done[-1]

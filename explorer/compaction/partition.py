@@ -295,6 +295,11 @@ class Partition(Struct, frozen=True):
         size = self.preparation.size
         return size.changed(self.context_estimate, self.after(summary_tokens))
 
+    def beyond_with(self, summary_tokens: int) -> int:
+        """``tokens_beyond`` after it, so that what is kept, the summary and this are
+        ``whole_with``: less than now where the provider counts more for each token than we do."""
+        return self.whole_with(summary_tokens) - self.after(summary_tokens)
+
     def weight(self, position: int) -> int:
         """Tokens of the entry at a position, as they are shown everywhere."""
         return self.preparation.cuts.view.shown(position)

@@ -151,12 +151,15 @@ def _apart(lines: Sequence[str], reads: Sequence[FileLines]) -> Iterator[Printed
         at += count
 
 
-def bare_lines(text: str) -> set[str]:
-    """The lines of a text that may hold several files, with and without what stands before them: a
-    number, or what a search names."""
-    lines = text.split("\n")
-    numbered = (found[2] for found in map(_NUMBERED.match, lines) if found is not None)
-    return {*lines, *numbered, *(one[1] for one in map(_FOUND_LINE.match, lines) if one)}
+def bare_lines(text: str) -> list[tuple[str, ...]]:
+    """The lines of a text that may hold several files: each as it is, and without what stands
+    before it, a number or what a search names."""
+    found = []
+    for line in text.split("\n"):
+        numbered, named = _NUMBERED.match(line), _FOUND_LINE.match(line)
+        without = (*((numbered[2],) if numbered else ()), *((named[1],) if named else ()))
+        found.append((line, *without))
+    return found
 
 
 def _is_numbered(lines: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ from explorer.audit.needed_words import (
     need_text,
     needs_words,
     path_words,
+    repeated_words,
     tail_words,
     tails_words,
 )
@@ -705,6 +706,33 @@ def test_a_short_read_counts_in_a_small_context_alone() -> None:
 
     assert [kind for kind, _, _ in work("Begin.")] == [NeedKind.READ]
     assert work("much was said before it " * 30_000) == []
+
+
+def test_empty_lines_at_both_ends_of_what_a_search_showed_are_shown() -> None:
+    made = AgentWork()
+    lines = LONG.split("\n")
+    lines[99] = lines[150] = lines[10] = ""
+    text = "\n".join(lines)
+    made.read("/w/src/a.py", of=text)
+    found = "\n".join(f"/w/src/a.py-{at}-{lines[at - 1]}" for at in range(100, 152))
+    made.call("Grep", found, pattern="line", path="/w/src")
+    made.compact()
+    made.read("/w/src/a.py", of=text)
+    again = made.need().repeat
+    assert [one.number for one in again.shown] == [148, 52], "line 11 stands beside neither"
+    assert repeated_words([made.need()]) == f"It took {again.tokens:,} tokens the second time."
+
+
+def test_of_a_read_that_was_partly_new_both_sizes_are_said() -> None:
+    made = AgentWork()
+    made.read(first=1, count=100, of=LONG)
+    made.compact()
+    made.read(first=51, count=100, of=LONG)
+    repeat = made.need().repeat
+    assert 0 < repeat.tokens < repeat.read
+    assert repeated_words([made.need()]) == (
+        f"It took {repeat.tokens:,} of the {repeat.read:,} that were read the second time."
+    )
 
 
 def test_what_a_search_showed_since_is_not_needed_again() -> None:

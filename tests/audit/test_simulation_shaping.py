@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from explorer.audit.simulation import Policy, Simulation, past_of, simulate
-from explorer.compaction.context_size import counted_size
+from explorer.audit.simulation import KnownRun, Policy, Simulation, past_of, simulate
+from explorer.compaction.context_size import counted_size, sizes_around
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.profile.rules import Pruning
@@ -22,7 +22,7 @@ from explorer.session.describe import describe
 from explorer.session.edits import heading_of
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
-from tests.audit.test_simulation import Checked
+from tests.audit.test_simulation import Checked, weights_of
 from tests.compaction.sessions import Session
 from tests.compaction.test_shaping_properties import SESSIONS, STEPS, build, custom
 
@@ -148,14 +148,16 @@ def test_long_sessions_are_compacted_many_times(session: Session, users: int) ->
 
 
 @settings(max_examples=100, deadline=None)
-@given(SESSIONS)
-def test_what_was_recorded_counts_what_was_shaped(session: Session) -> None:
+@given(SESSIONS, st.booleans())
+def test_what_was_recorded_counts_what_was_shaped(session: Session, is_measured: bool) -> None:
+    """The sizes around a compaction are those that are shown of it everywhere."""
     tree = session.tree
-    for made in past_of(tree, session.leaf).recorded.compactions:
+    weights = weights_of(tree) if is_measured else None
+    for made in past_of(tree, session.leaf, known=KnownRun(weights=weights)).recorded.compactions:
         compaction = next(
             at for at in range(made.entry + 1, len(tree)) if tree.kind(at) is Kind.COMPACTION
         )
-        assert made.after == counted_size(tree, context_at(tree, compaction), PROFILES["explorer"])
+        assert (made.before, made.after) == sizes_around(tree, compaction, weights)
 
 
 def talk(turns: int = 12) -> Session:

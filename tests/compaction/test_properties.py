@@ -142,6 +142,8 @@ def test_the_partition_divides_what_the_context_counts(
     assert parts.context_estimate == counted
     assert parts.tokens_beyond >= max(0, parts.tokens_before - counted)
     assert parts.whole_before == counted + parts.tokens_beyond
+    assert parts.beyond_with(7) >= 0
+    assert parts.whole_with(7) == parts.tokens_kept + 7 + parts.beyond_with(7)
     assert parts.counted_by == ("tokenizer" if with_tokenizer else "estimate")
 
 

@@ -27,6 +27,7 @@ from ui.compaction.words import (
     beyond_words,
     commit_words,
     leaving_words,
+    sum_words,
 )
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.figures import count, full, short
@@ -438,15 +439,16 @@ class DraftPage(QWidget):
 
     def _show_facts(self, editable: EditableDraft) -> None:
         draft, shown = editable.draft, editable.shown
-        parts = [draft.model]
+        parts, sum_ = [draft.model], ""
         if editable.tokens >= 0:
             before = shown.whole_before
             after = shown.whole_with(editable.tokens)
             self.sizes.setText(f"{short(before)} → {short(after)}, frees {short(before - after)}")
+            sum_ = f"{sum_words(shown, editable.tokens)}. "
             parts.insert(0, f"summary {full(editable.tokens)} tokens ({shown.counted_by})")
         else:
             self.sizes.setText("counting…")
-        self.sizes.setToolTip(beyond_words(shown))
+        self.sizes.setToolTip(sum_ + beyond_words(shown))
         if draft.elapsed_ms:
             parts.append(f"{draft.elapsed_ms / 1000:.1f} s")
         written = f"{full(draft.output_tokens)} tokens written, as the model reports them"

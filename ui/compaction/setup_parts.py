@@ -23,6 +23,7 @@ from ui.compaction.words import (
     price_text,
     provider_words,
     reason_html,
+    sum_words,
 )
 from ui.theme import (
     S4,
@@ -410,7 +411,8 @@ class OutcomePart(QWidget):
             self.figures.setText(short(before))
             self.figures.setAccessibleName(f"The context takes {full(before)} tokens")
             return
-        self.caption.setText("If you compact now, about")
+        guess = shown.tokens_after_estimate - shown.tokens_kept
+        self.caption.setText(f"If you compact now, about: {sum_words(shown, guess)}")
         small = small_font().pointSizeF()
         self.figures.setText(
             f"{short(before)} → <b>{short(after)}</b> "

@@ -64,6 +64,15 @@ def provider_words(shown: Partition) -> str:
     return f"The provider counts {short(reported)}, {short(counted - reported)} less."
 
 
+def sum_words(shown: Partition, summary_tokens: int) -> str:
+    """What the context is after a compaction: ``kept 18.1k + summary 2.3k + 47.8k more by the
+    provider's count``."""
+    parts = [f"kept {short(shown.tokens_kept)}", f"summary {short(summary_tokens)}"]
+    if beyond := shown.beyond_with(summary_tokens):
+        parts.append(f"{short(beyond)} more by the provider's count")
+    return " + ".join(parts)
+
+
 def beyond_words(shown: Partition) -> str:
     """Where the figures of an outcome come from, and what they leave out."""
     words = f"Tokens of the entries in the context, counted by the {shown.counted_by}."

@@ -19,6 +19,7 @@ from explorer.audit.simulation.result import (
 from explorer.audit.simulation.simulated_context import RunningContext, TrackWeights, shape
 from explorer.audit.simulation.track import Track, track_of
 from explorer.compaction.partition import SUMMARY_SHARE
+from explorer.compaction.path_view import SENT, entry_tokens
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import ToolResults
@@ -138,6 +139,7 @@ class _Reading:
         self, tree: SessionTree, leaf: int, known: KnownRun, taken: Assumptions, rules: Policy
     ) -> None:
         self._tree = tree
+        self._known = known
         self._rules = rules
         self._taken = taken
         self._track = track_of(tree, leaf, lambda _entry: False)
@@ -191,10 +193,13 @@ class _Reading:
         kept = track.position(kept_entry) if 0 <= kept_entry < entry else at
         if kept < at and track.entries[kept] != kept_entry:
             kept = at
-        before, start = context.counted, context.start
-        summary = track.estimate[at]
+        before, start = context.shown, context.start
+        weights = self._known.weights if self._rules.profile.weights == SENT else None
+        summary = entry_tokens(tree.columns, entry, weights)
         summarized = self._weighed.between(start, max(start, kept))
-        self.shares.append((summarized, summary))
+        is_known = not tree.columns.is_size_unknown(entry)
+        if is_known:
+            self.shares.append((summarized, summary))
         self._changed(context.start)
         context.compacted(kept, summary)
         self._shaped(at, facts.user_tokens > 0)
@@ -211,7 +216,7 @@ class _Reading:
                 split_turn=turn if split else 0,
                 messages=track.messages[max(start, kept)] - track.messages[start],
                 before=before,
-                after=context.counted,
+                after=context.shown if is_known else None,
                 summary=summary,
                 asked=summarized + self._taken.order_tokens,
                 asked_cached=0,
@@ -222,9 +227,12 @@ class _Reading:
 
     def _pruned(self, at: int) -> None:
         track, context, tree = self._track, self._context, self._tree
-        entry, before = track.entries[at], context.counted
-        results = tree.prune_results(entry)
-        places = sorted((track.position(one), result.saved) for one, result in results.items())
+        entry, before = track.entries[at], context.shown
+        results, values = tree.prune_results(entry), self._weighed.values
+        places = sorted(
+            (place := track.position(one), values[place] - result.note_tokens)
+            for one, result in results.items()
+        )
         affected = [place for place, _less in places if place >= context.start]
         if affected:
             self._changed(affected[0])
@@ -234,7 +242,7 @@ class _Reading:
                 tree.columns.prunes[entry].reason or "As it was recorded.",
                 len(self._asked), track.entries[at - 1] if at else -1, track.turn[at],
                 tuple(sorted(results)), sum(less for _place, less in places), before,
-                context.counted,
+                context.shown,
             )
         )  # fmt: skip
 

@@ -108,8 +108,9 @@ class Compacted(Struct, frozen=True):
     messages: int
     """What was summarized; a split turn's first part among it."""
     before: int
-    """The context's entries, counted; ``after`` likewise."""
-    after: int
+    """The context's entries, counted as they are shown everywhere; ``after`` likewise."""
+    after: int | None
+    """None: nobody can count that, since the summary is not in the file."""
     summary: int
     """The summary itself."""
     asked: int
@@ -119,10 +120,6 @@ class Compacted(Struct, frozen=True):
     requests: int
     assumed: bool
     """The summary's size is assumed rather than known."""
-
-    @property
-    def saved(self) -> int:
-        return self.before - self.after
 
 
 class PrunedThen(Struct, frozen=True):

@@ -88,6 +88,11 @@ def test_what_a_provider_counted_beyond_the_entries_is_not_freed(app: QApplicati
     assert full(150_010) in panel.setup.outcome.accessibleName()
     assert full(150_010 - freed) in panel.setup.outcome.accessibleName()
     assert "150,010" in panel.setup.outcome.toolTip()
+    guess = shown.tokens_after_estimate - shown.tokens_kept
+    assert panel.setup.outcome_part.caption.text() == (
+        f"If you compact now, about: kept {short(shown.tokens_kept)} + summary {short(guess)} + "
+        f"{short(150_010 - counted)} more by the provider's count"
+    )
     # What the provider took shows that the window that is set is not the session's.
     panel.set_rules(PROFILES["explorer"], Settings(100_000, 16_384, 3_000))
     settle()

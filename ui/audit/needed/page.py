@@ -15,6 +15,7 @@ from explorer.audit.needed_words import (
     need_text,
     needs_words,
     path_words,
+    repeated_words,
     short_text,
     tail_words,
     tails_words,
@@ -182,8 +183,7 @@ class NeedWidget(QWidget):
         else:
             needs = row.needs if isinstance(row, NeedGroup) else (row,)
             where = f"{_where(row)} Compaction #{needs[0].taken_by} took it out of the context."
-            times = "the second time" if is_need else "these times"
-            tokens = f"It took {full(_tokens(row))} tokens {times}." if _tokens(row) else ""
+            tokens = repeated_words(needs)
             note = " ".join(part for part in (tokens, tail_words(_longest(needs))) if part)
         self.where.set_words(entry_links(where), where)
         self.note.setText(note)
