@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -22,19 +22,26 @@ from ui.widgets.labels import Caption, ClickLabel
 from ui.widgets.panels import EmptyState, OnePage, column_in, row
 from ui.widgets.table import RIGHT, Column
 
+TokensOf = Callable[[int], int]
+"""The tokens of an entry as they are shown everywhere."""
+
+
+def _nothing(_entry: int) -> int:
+    return 0
+
 
 class LeftModel(EntryModel[int]):
     """The entries of a branch that was left, each with what became of it."""
 
     def __init__(self, parent: QWidget) -> None:
-        self._estimates: Sequence[int] = ()
+        self._tokens_of: TokensOf = _nothing
         self._fates: dict[int, tuple[str, Verdict]] = {}
         super().__init__(
             "What was left",
             (
                 Column(
-                    "Tokens", lambda entry: full(self._estimates[entry]), RIGHT,
-                    lambda entry: self._estimates[entry], shown_from=ONE_FIGURE,
+                    "Tokens", lambda entry: full(self._tokens_of(entry)), RIGHT,
+                    lambda entry: self._tokens_of(entry), shown_from=ONE_FIGURE,
                 ),
             ),
             EntryCells(
@@ -48,11 +55,15 @@ class LeftModel(EntryModel[int]):
         )  # fmt: skip
 
     def show_audit(
-        self, audit: BranchAudit | None, tree: SessionTree | None, read: Previews | None
+        self,
+        audit: BranchAudit | None,
+        tree: SessionTree | None,
+        read: Previews | None,
+        tokens_of: TokensOf,
     ) -> None:
         """Show the entries of another branch."""
         self.use_session(tree, read)
-        self._estimates = () if tree is None else tree.columns.estimate
+        self._tokens_of = tokens_of
         self._fates = {}
         if audit is not None:
             figure = (
@@ -80,6 +91,7 @@ class BranchView(QWidget):
         self._audits: Sequence[BranchAudit] = ()
         self._tree: SessionTree | None = None
         self._previews: Previews | None = None
+        self._tokens_of: TokensOf = _nothing
         self.which = ChoiceBox(self)
         self.which.setAccessibleName("Branch summary")
         self.which.activated.connect(self._show)
@@ -124,10 +136,12 @@ class BranchView(QWidget):
         audits: Sequence[BranchAudit],
         tree: SessionTree | None,
         previews: Previews | None,
+        tokens_of: TokensOf = _nothing,
     ) -> None:
         """Show the branch summaries of a path; the chosen one stays where it is still there."""
         chosen = self.which.currentData()
         self._audits, self._tree, self._previews = audits, tree, previews
+        self._tokens_of = tokens_of
         self.which.clear()
         for audit in audits:
             self.which.addItem(f"Branch summary #{audit.entry}", audit.entry)
@@ -145,7 +159,7 @@ class BranchView(QWidget):
     def _show(self, _at: int = 0) -> None:
         at = self.which.currentIndex()
         if not 0 <= at < len(self._audits):
-            self.model.show_audit(None, None, None)
+            self.model.show_audit(None, None, None, _nothing)
             return
         audit = self._audits[at]
         words = " ".join(audit.sentences)
@@ -158,7 +172,7 @@ class BranchView(QWidget):
         self.sees.set_words(entry_links(sees), sees)
         self.badge.set_known(audit.known)
         self.basis.setText(audit.known.basis)
-        self.model.show_audit(audit, self._tree, self._previews)
+        self.model.show_audit(audit, self._tree, self._previews, self._tokens_of)
 
     def _follow(self, link: str) -> None:
         self.entry_requested.emit(int(link.removeprefix("entry:")))

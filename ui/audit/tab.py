@@ -393,7 +393,7 @@ class AuditTab(QWidget):
         if not same_path:
             self.losses.show_losses(found.losses, tree)
             self.strip.show_strip(found.strip)
-            self.branches.show_branches(found.branches, tree, previews)
+            self.branches.show_branches(found.branches, tree, previews, found.generations.tokens_of)
         self.set_count(LOSSES, len(found.losses))
         self.set_count(BRANCHES, len(found.branches))
 

@@ -105,6 +105,20 @@ def test_pages_can_be_added_and_turned_to_by_keys(tab: AuditTab) -> None:
     }
 
 
+def test_entries_that_were_left_have_the_tokens_that_they_have_everywhere(tab: AuditTab) -> None:
+    made = Session()
+    root = made.user(10)
+    left = made.reply(10)
+    summary = {"type": "branch_summary", "fromId": f"e{left}", "summary": "Left."}
+    made.add({**summary, "details": {"readFiles": [], "modifiedFiles": []}}, under=root)
+    weights = [3 * tokens + 1 for tokens in made.tree.columns.estimate]
+    found = overview(made.tree, made.leaf, BASES["pi-0.58"], weights=weights)
+    tab.show_overview(found, NumberedLines())
+    rows = tab.branches.model
+    shown_tokens = {str(rows.index(0, column).data()) for column in range(rows.columnCount())}
+    assert f"{weights[left]:,}" in shown_tokens
+
+
 def test_pages_and_rows_keep_their_place_when_words_above_change(tab: AuditTab) -> None:
     made, *_ = twice()
     tab.show_overview(shown(made), NumberedLines())
