@@ -34,6 +34,7 @@ __all__ = [
 _READ_AT_ONCE = 256
 _ACTING = selector({
     Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.BASH_EXECUTION, Kind.FILE_MENTION,
+    Kind.COMPACTION,
 })  # fmt: skip
 _MARKS = (Kind.COMPACTION, Kind.RESET_BOUNDARY)
 LEAST_STRETCH = 12

@@ -24,8 +24,10 @@ from explorer.audit.known_file import KnownFile
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
     AssistantMessage,
+    CompactionSummary,
     Entry,
     FilesMessage,
+    PutBack,
     ShellMessage,
     ToolResultMessage,
     UserMessage,
@@ -45,6 +47,7 @@ from explorer.session.tool_actions import (
     shell_action,
     tool_actions,
 )
+from explorer.tokens.estimate import estimate_text
 
 
 class NeedKind(StrEnum):
@@ -205,13 +208,18 @@ class Repeats:
     _edits: dict[tuple[str, str, str], int] = field(default_factory=dict)
     _asked_back: int = -1
     """Where a person last asked to take something back."""
+    _put_back: PutBack | None = None
+    """What the agent's program may be putting back, after a compaction; until it is known."""
 
     def extend(self, entries: Iterable[tuple[int, Entry]]) -> None:
         """Go on with further entries of the path, each with its index."""
         for index, entry in entries:
             body = entry.body
             if isinstance(body, AssistantMessage):
+                self._show_put_back(index)
                 self._call(index, body)
+            elif isinstance(body, CompactionSummary):
+                self._put_back = body.put_back
             elif isinstance(body, ToolResultMessage):
                 at, actions = self._calls.pop(body.call_id, (-1, ()))
                 # What its agent took out of the context was not there to be known.
@@ -223,6 +231,7 @@ class Repeats:
             elif isinstance(body, ShellMessage):
                 self._change(shell_action(body.command))
             elif isinstance(body, FilesMessage):
+                self._put_back = None  # It is recorded.
                 for file in body.files:
                     self._learn_whole(_clean(file.path), index, file.content)
 
@@ -234,6 +243,20 @@ class Repeats:
         self._open = [call.id for call in reply.calls]
         for call in reply.calls:
             self._calls[call.id] = index, tool_actions(call.name, call.named_arguments)
+
+    def _show_put_back(self, index: int) -> None:
+        """Count what the agent's program may have put back without recording it as shown before
+        the first reply: what is in doubt was not needed again."""
+        back, self._put_back = self._put_back, None
+        if back is None:
+            return
+        used = sorted(
+            (one for some in self._files.values() for one in some if one.used >= 0),
+            key=lambda one: -one.used,
+        )
+        for one in used[: back.files]:
+            if one.text is None or estimate_text(one.text) <= back.tokens:
+                one.shown_at.update(dict.fromkeys(one.shown_at, index))
 
     # one result ----------------------------------------------------------------------------------
 
@@ -268,6 +291,8 @@ class Repeats:
                 self._learn_whole(each.path, called, each.added)
         if action.kind is ActionKind.READ:
             if len(actions) == 1:
+                if body.tool.lower() == "read":
+                    self._seen(action.path).used = index
                 numbers, lines = numbered_lines(text, action.first)
                 is_whole = _is_whole(action, numbers)
                 self._read(index, action.path, numbers, lines, is_whole, self.tokens[index])
@@ -278,7 +303,9 @@ class Repeats:
         """Forget what was seen of files that an action changes, but for what an edit that was made
         (``made_at``: its entry) makes of a file that is known."""
         if action.kind in _OF_FILES:
-            known = self._seen(action.path) if action.kind is ActionKind.EDIT else None
+            file = self._seen(action.path)
+            file.used = max(file.used, made_at)
+            known = file if action.kind is ActionKind.EDIT else None
             is_known = known is not None and made_at >= 0 and known.apply(action, made_at)
             self._forget(action.path, known if is_known else None)
         for path in action.written:

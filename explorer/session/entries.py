@@ -8,7 +8,7 @@ shown whole.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -246,6 +246,15 @@ Certainty = Literal["exact", "inferred", "unreadable"]
 or that it happened, and nothing of what it says."""
 
 
+class PutBack(NamedTuple):
+    """Files that an agent's program shows again after a compaction, those that were used last."""
+
+    files: int
+    """So many at most."""
+    tokens: int
+    """A larger file is named only."""
+
+
 class CompactionSummary(Struct, frozen=True):
     """A compaction (A1)."""
 
@@ -268,6 +277,8 @@ class CompactionSummary(Struct, frozen=True):
     """What an extension that made it recorded beside the summary; a JSON value."""
     preserved: Mapping[str, Any] | None = None
     """Data of an extension that is stored with it (A39)."""
+    put_back: PutBack | None = None
+    """What its agent's program puts back after it, which older files do not record."""
 
 
 class BranchSummary(Struct, frozen=True):

@@ -11,6 +11,7 @@ from explorer.session.entries import (
     AssistantMessage,
     CompactionSummary,
     Entry,
+    PutBack,
     ToolCallBlock,
     ToolResultMessage,
     UserMessage,
@@ -70,9 +71,10 @@ class AgentWork:
     def reply(self, text: str = "Done.") -> int:
         return self.add(AssistantMessage(text_content(text)))
 
-    def compact(self, kept: int = -1) -> int:
+    def compact(self, kept: int = -1, put_back: PutBack | None = None) -> int:
         name = self.entries[kept].id if kept >= 0 else ""
-        return self.add(CompactionSummary("## Goal\nGo on.", first_kept_id=name))
+        summary = CompactionSummary("## Goal\nGo on.", first_kept_id=name, put_back=put_back)
+        return self.add(summary)
 
     def found(self) -> NeededAgain:
         def read(indices: Sequence[int]) -> list[Entry]:

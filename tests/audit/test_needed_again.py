@@ -21,6 +21,7 @@ from explorer.audit.needed_words import (
 )
 from explorer.compaction.context_size import sizes_around
 from explorer.compaction.reasons import tokens_text
+from explorer.session.entries import FileMention, FilesMessage, PutBack
 from explorer.session.tool_actions import ActionKind, tool_actions
 from tests.audit.agent_work import FILE, AgentWork
 
@@ -706,6 +707,30 @@ def test_a_short_read_counts_in_a_small_context_alone() -> None:
 
     assert [kind for kind, _, _ in work("Begin.")] == [NeedKind.READ]
     assert work("much was said before it " * 30_000) == []
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_an_agents_program_puts_back_unrecorded_may_not_have_been_needed(
+    recorded: bool,
+) -> None:
+    """The files used last, up to a size, where no file that was put back is recorded."""
+    made, larger = AgentWork(), f"{LONG}\n{LONG}"
+    made.read("/w/first.py", of=LONG)
+    made.read("/w/larger.py", of=larger)
+    made.read("/w/last.py", of=LONG)
+    made.edit("line 7 of", "line seven of", "/w/last.py")
+    made.run("cat /w/printed.py", OTHER)
+    made.compact(put_back=PutBack(2, len(LONG) // 3))
+    if recorded:
+        made.add(FilesMessage((FileMention("/w/other.py", "x = 1"),)))
+    made.reply("I go on.")
+    for path, text in (("/w/first.py", LONG), ("/w/larger.py", larger)):
+        made.read(path, of=text)
+    made.read("/w/last.py", of=LONG.replace("line 7 of", "line seven of"))
+    made.run("cat /w/printed.py", OTHER)
+    files = ["first", "larger", *(["last"] if recorded else []), "printed"]
+    found = [need.repeat.text for need in made.found().needs]
+    assert found == [f"/w/{name}.py" for name in files]
 
 
 def test_empty_lines_at_both_ends_of_what_a_search_showed_are_shown() -> None:

@@ -18,6 +18,7 @@ from explorer.session.entries import (
     FilesMessage,
     ImageBlock,
     NoteMessage,
+    PutBack,
     ShellMessage,
     ThinkingBlock,
     TokenUsage,
@@ -136,7 +137,12 @@ def test_a_compaction_keeps_a_range_and_what_hangs_on_its_tail_comes_after(tmp_p
     }  # fmt: skip
     (body,) = reading.compactions
     assert body == CompactionSummary(
-        "This session is being continued. We began.", "u2", 900, 70, trigger="manual"
+        "This session is being continued. We began.",
+        "u2",
+        900,
+        70,
+        trigger="manual",
+        put_back=PutBack(5, 5_000),
     )
     context = context_at(reading.tree, reading.tree.index_of("a4"))
     ids = [reading.records[at].entry_id for at in context.messages]

@@ -118,6 +118,7 @@ def _need(part: NeedPart) -> Json:
     return {
         "kind": repeat.kind.value, "text": repeat.text,
         "lines": [repeat.first, repeat.last] if repeat.first else None,
+        "line_count": repeat.lines or None,
         "tokens": repeat.tokens, "before": _entry(part.before), "after": _entry(part.after),
         "taken_by": part.need.taken_by,
         "tail": None if tail is None else tail._asdict(),

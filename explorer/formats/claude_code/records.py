@@ -32,6 +32,7 @@ from explorer.session.entries import (
     CompactionSummary,
     CustomData,
     Entry,
+    PutBack,
     ShellMessage,
     TokenUsage,
     ToolResultMessage,
@@ -49,6 +50,9 @@ _STOP_REASONS = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
 }
+_PUT_BACK = PutBack(5, 5_000)
+"""What the program shows again after a compaction; releases before about 2.1.80 record nothing
+of it."""
 _PROVIDERS = {"msg_bdrk_": "amazon-bedrock", "msg_vrtx_": "google-vertex"}
 """By what the ids of replies begin with; all others come from the maker."""
 _PERSISTED = re.compile(r"<persisted-output>[^\n]*\n[^\n]*saved to: ([^\n]+)")
@@ -197,7 +201,8 @@ def _user(
     content = message_of(first).get("content")
     if first.get("isCompactSummary") is True:
         # Its boundary is not there: that it is a compaction is all that is known.
-        return CompactionSummary("\n".join(texts_of(content)), certainty="inferred")
+        summary = "\n".join(texts_of(content))
+        return CompactionSummary(summary, certainty="inferred", put_back=_PUT_BACK)
     if results := results_in(content):
         return _result(first, results, part, tools)
     texts = texts_of(content)
@@ -271,6 +276,7 @@ def _compaction(first: dict[str, Any], rest: Sequence[dict[str, Any]]) -> Compac
         tokens_after=recorded_count(facts.get("postTokens")),
         certainty="exact" if summary else "unreadable",
         trigger=text_field(facts, "trigger"),
+        put_back=_PUT_BACK,
     )
 
 
