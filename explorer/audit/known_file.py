@@ -28,6 +28,8 @@ class KnownFile(Struct):
     """The last of these edits."""
     used: int = -1
     """The last entry at which the agent's own tools read, wrote or edited it; -1 for none."""
+    changed: int = -1
+    """The last one at which they wrote or edited it; -1 for none."""
     refused: str | None = None
     """What a refused edit would take out, until the file is read; None for no such edit."""
 

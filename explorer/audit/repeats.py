@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from heapq import nlargest
 from itertools import compress, groupby
 from operator import eq, lt
 from typing import NamedTuple
@@ -35,6 +36,7 @@ from explorer.session.entries import (
 from explorer.session.result_text import (
     bare_lines,
     failed,
+    is_diff,
     numbered_lines,
     output_of,
     printed_files,
@@ -250,11 +252,11 @@ class Repeats:
         back, self._put_back = self._put_back, None
         if back is None:
             return
-        used = sorted(
-            (one for some in self._files.values() for one in some if one.used >= 0),
-            key=lambda one: -one.used,
-        )
-        for one in used[: back.files]:
+        files = [one for some in self._files.values() for one in some if one.used >= 0]
+        last_used = nlargest(back.files, files, key=lambda one: one.used)
+        changed = (one for one in files if one.changed >= 0)
+        # Which order the program goes by is not certain: both may have been put back.
+        for one in (*last_used, *nlargest(back.files, changed, key=lambda one: one.changed)):
             if one.text is None or estimate_text(one.text) <= back.tokens:
                 one.shown_at.update(dict.fromkeys(one.shown_at, index))
 
@@ -275,8 +277,9 @@ class Repeats:
             return
         if action.kind is not ActionKind.READ or len(actions) > 1:
             named = " ".join(one.key or one.text or one.path for one in actions)
-            # A search in a folder names the files in what it finds.
-            self._see(index, named + text if action.kind is ActionKind.SEARCH else named, text)
+            # A search in a folder, and a difference, name the files in what they print.
+            tells = action.kind is ActionKind.SEARCH or is_diff(text)
+            self._see(index, named + text if tells else named, text)
         if body.is_error or failed(entry.text):
             self._fail(index, action, text)
             if action.kind not in _OF_FILES:
@@ -304,7 +307,8 @@ class Repeats:
         (``made_at``: its entry) makes of a file that is known."""
         if action.kind in _OF_FILES:
             file = self._seen(action.path)
-            file.used = max(file.used, made_at)
+            if made_at >= 0:
+                file.used = file.changed = made_at
             known = file if action.kind is ActionKind.EDIT else None
             is_known = known is not None and made_at >= 0 and known.apply(action, made_at)
             self._forget(action.path, known if is_known else None)

@@ -247,7 +247,8 @@ or that it happened, and nothing of what it says."""
 
 
 class PutBack(NamedTuple):
-    """Files that an agent's program shows again after a compaction, those that were used last."""
+    """Files that an agent's program shows again after a compaction: those that were used or changed
+    last."""
 
     files: int
     """So many at most."""

@@ -26,6 +26,7 @@ _ABSENT = re.compile(
     r"(?:\S+: )?(?:line \d+: )?(?:cat|sed|head|nl|bat)\b.*: No such file or directory"
 )
 _CODE = re.compile(r"Exit code:? \d+\n")
+_HUNK = re.compile(r"^@@ -\d", re.MULTILINE)
 _FOUND_LINE = re.compile(r"(?:\S*?[:-])?\d{1,9}[:-](.*)")
 """A line that a search found, or one beside it."""
 _HEAD = 400
@@ -151,13 +152,20 @@ def _apart(lines: Sequence[str], reads: Sequence[FileLines]) -> Iterator[Printed
         at += count
 
 
+def is_diff(text: str) -> bool:
+    """Whether a text holds a unified difference."""
+    return _HUNK.search(text) is not None
+
+
 def bare_lines(text: str) -> list[tuple[str, ...]]:
     """The lines of a text that may hold several files: each as it is, and without what stands
-    before it, a number or what a search names."""
-    found = []
+    before it, a number, what a search names, or the sign of a line of a diff."""
+    found, has_signs = [], is_diff(text)
     for line in text.split("\n"):
         numbered, named = _NUMBERED.match(line), _FOUND_LINE.match(line)
-        without = (*((numbered[2],) if numbered else ()), *((named[1],) if named else ()))
+        without = [match[at] for match, at in ((numbered, 2), (named, 1)) if match]
+        if has_signs and line.startswith(("+", " ")):
+            without.append(line[1:])
         found.append((line, *without))
     return found
 

@@ -713,8 +713,9 @@ def test_a_short_read_counts_in_a_small_context_alone() -> None:
 def test_what_an_agents_program_puts_back_unrecorded_may_not_have_been_needed(
     recorded: bool,
 ) -> None:
-    """The files used last, up to a size, where no file that was put back is recorded."""
+    """The files used or changed last, up to a size, where no file put back is recorded."""
     made, larger = AgentWork(), f"{LONG}\n{LONG}"
+    made.call("write", "Wrote it.", path="/w/written.py", content=LONG)
     made.read("/w/first.py", of=LONG)
     made.read("/w/larger.py", of=larger)
     made.read("/w/last.py", of=LONG)
@@ -724,11 +725,12 @@ def test_what_an_agents_program_puts_back_unrecorded_may_not_have_been_needed(
     if recorded:
         made.add(FilesMessage((FileMention("/w/other.py", "x = 1"),)))
     made.reply("I go on.")
-    for path, text in (("/w/first.py", LONG), ("/w/larger.py", larger)):
-        made.read(path, of=text)
+    for path, text in (("written", LONG), ("first", LONG), ("larger", larger)):
+        made.read(f"/w/{path}.py", of=text)
     made.read("/w/last.py", of=LONG.replace("line 7 of", "line seven of"))
     made.run("cat /w/printed.py", OTHER)
-    files = ["first", "larger", *(["last"] if recorded else []), "printed"]
+    kept = {"written", "last"} if not recorded else set()
+    files = [name for name in ("written", "first", "larger", "last", "printed") if name not in kept]
     found = [need.repeat.text for need in made.found().needs]
     assert found == [f"/w/{name}.py" for name in files]
 
@@ -758,6 +760,17 @@ def test_of_a_read_that_was_partly_new_both_sizes_are_said() -> None:
     assert repeated_words([made.need()]) == (
         f"It took {repeat.tokens:,} of the {repeat.read:,} that were read the second time."
     )
+
+
+def test_what_a_diff_showed_since_is_not_needed_again() -> None:
+    made = AgentWork()
+    made.read("/w/src/a.py", of=LONG)
+    made.compact()
+    lines = LONG.split("\n")
+    diff = "\n".join(f"{'+' if at > 40 else ' '}{line}" for at, line in enumerate(lines))
+    made.run("git diff main", f"diff --git a/src/a.py b/src/a.py\n@@ -1,41 +1,200 @@\n{diff}")
+    made.read("/w/src/a.py", of=LONG)
+    assert made.needs() == []
 
 
 def test_what_a_search_showed_since_is_not_needed_again() -> None:

@@ -289,3 +289,5 @@ def test_numbers_before_lines_are_believed_where_nearly_all_have_one_and_they_ri
     assert numbered_lines("8→a\n7→b", 1) == (range(1, 3), ["8→a", "7→b"])
     assert numbered_lines("8→a\n8→b", 1) == (range(1, 3), ["8→a", "8→b"])
     assert bare_lines("7→a\nb") == [("7→a", "a"), ("b",)]
+    assert bare_lines("+a\n b") == [("+a",), (" b",)]
+    assert bare_lines("@@ -1 +1 @@\n+a\n-b\n c")[1:] == [("+a", "a"), ("-b",), (" c", "c")]
