@@ -221,12 +221,12 @@ class RulesPart(QWidget):
         line = row(self._label, self.profile, wide=self.profile)
         links = wrapping_row(self.rules, self.compare, self.prompts, self.learn, across=S12, down=0)
         column.addLayout(line)
-        column.addLayout(links)
         for slider in self._sliders():
             slider.changed.connect(self._size_changed)
             column.addWidget(slider)
-        column.addSpacing(S4)
+        # The sentence next to the sliders that change it, both in sight in a low window.
         column.addWidget(self.why)
+        column.addLayout(links)
 
     def _sliders(self) -> tuple[NumberSlider, ...]:
         return (self.keep, self.rounds, self.reserve, self.window_size)
@@ -266,10 +266,13 @@ class RulesPart(QWidget):
         by_rounds = profile.cut_unit == "rounds"
         self.keep.setVisible(not by_rounds)
         self.rounds.setVisible(by_rounds)
-        self.keep.set_value(settings.keep_recent_tokens)
         self.rounds.set_value(settings.keep_rounds)
         self.reserve.set_maximum(settings.context_window)
         self.reserve.set_value(settings.reserve_tokens)
+        # One that a file sets beyond its end is shown as it is.
+        room = settings.context_window - settings.reserve_tokens
+        self.keep.set_maximum(max(room, settings.keep_recent_tokens))
+        self.keep.set_value(settings.keep_recent_tokens)
         self.window_size.set_value(settings.context_window)
 
     def show_prompts_changed(self, titles: Sequence[str]) -> None:
@@ -295,10 +298,12 @@ class RulesPart(QWidget):
     def _size_changed(self) -> None:
         window = self.window_size.value()
         reserve = min(self.reserve.value(), window)
-        self.settings = Settings(window, reserve, self.keep.value(), self.rounds.value())
         if reserve != self.reserve.value() or self.sender() is self.window_size:
             self.reserve.set_maximum(window)
             self.reserve.set_value(reserve)
+        if self.sender() in (self.reserve, self.window_size):
+            self.keep.set_maximum(window - reserve)
+        self.settings = Settings(window, reserve, self.keep.value(), self.rounds.value())
         self.settings_changed.emit(self.settings)
 
     def _follow(self, link: str) -> None:
