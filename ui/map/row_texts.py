@@ -180,6 +180,8 @@ class TextCache:
         if text := self._worded(entry, self._lines.whole):
             parts.append(spoken(text) if columns.kind[entry] == Kind.COMPACTION else text)
         parts.append(entry_tokens_words(columns, entry, self._model.sizes[entry]))
+        if entry in self._model.sums:
+            parts.append(f"{self._model.sums[entry][1]:,} from the newest up to it")
         parts += self._notes(entry)
         return ". ".join(part.rstrip(".") for part in parts) + "."
 
