@@ -146,6 +146,8 @@ class TextCache:
         at the end its short summary, or the first that its summary says."""
         fold = self._model.fold(entry)
         parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
+        if self._model.tree.is_undone(entry, self._model.leaf):
+            parts.append("undone")
         if fold is not None:
             parts.append(sized(fold.tokens_before, fold.tokens_after, self.sizes_known(entry)))
             word = "folded" if entry in self._model.folded else "summarized"
@@ -190,6 +192,8 @@ class TextCache:
         notes = []
         if label := model.labels.get(entry):
             notes.append(f"Label {label}")
+        if model.tree.is_undone(entry, model.leaf):
+            notes.append("Undone")
         if entry == model.leaf:
             notes.append("The current leaf")
         elif not model.lanes.is_active(entry):

@@ -184,7 +184,9 @@ class FidelityController(QObject):
         entries = list(reversed(compactions_on_path(tree, document.leaf)))
         if selected >= 0 and tree.kind(selected) is Kind.COMPACTION and selected not in entries:
             entries.append(selected)
-        found += [(f"compaction #{entry}", SummaryKey("entry", entry)) for entry in entries]
+        for entry in entries:
+            undone = ", undone" if tree.is_undone(entry, document.leaf) else ""
+            found.append((f"compaction #{entry}{undone}", SummaryKey("entry", entry)))
         return found
 
     def look_at(self, key: SummaryKey) -> None:
