@@ -110,7 +110,7 @@ class BudgetPart(QWidget):
         self, shown: Partition, profile: Profile, settings: Settings, at_leaf: bool
     ) -> None:
         """Show how full the window is, and what of it is what."""
-        where = "at the leaf" if at_leaf else f"at #{shown.preparation.leaf}"
+        where = "" if at_leaf else f" at #{shown.preparation.leaf}"
         window = self._window = settings.context_window
         self._unfit = unfit_words(profile, settings, self._model_window)
         self._tell_smaller()
@@ -122,7 +122,7 @@ class BudgetPart(QWidget):
         else:
             taken, set_here = f"{entries} of {set_here}", ""
         parts = [
-            f"Entries in the context {where}: {taken} tokens ({shown.counted_by})", set_here,
+            f"Entries in the context{where}: {taken} tokens ({shown.counted_by})", set_here,
             f"threshold {short(window - reserve)}",
         ]  # fmt: skip
         self.heading.setText(" · ".join(filter(None, parts)))

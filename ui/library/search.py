@@ -121,8 +121,8 @@ class SearchController(QObject):
             results = [_result(hit, "") async for step in steps for hit in step.hits]
             if errors:
                 hits = [one.entry for one in results]
-                failed = set(await asyncio.to_thread(_failed, document, hits, is_wanted))
-                results = [one for one in results if one.entry in failed]
+                failed = await asyncio.to_thread(_failed, document, hits, is_wanted)
+                results = [one for one in results if one.entry in set(failed)]
             elif len(results) <= _MOST_CALLS:
                 hits = [one.entry for one in results]
                 results += await asyncio.to_thread(_titled_results, document, query, hits)

@@ -68,6 +68,8 @@ def paint_entries(canvas: Canvas) -> None:
         card.text()
     if geometry.has_numbers:
         _numbers(canvas, cards)
+    if geometry.has_names:
+        _names(canvas, cards)
 
 
 class _Card:
@@ -302,6 +304,18 @@ def _numbers(canvas: Canvas, cards: list[_Card]) -> None:
             continue
         text = entry_figure(canvas.model.tree.columns, card.entry, sizes[card.entry])
         painter.drawText(box, align, text)
+
+
+def _names(canvas: Canvas, cards: list[_Card]) -> None:
+    """The index of each entry, as all texts name it."""
+    geometry, inks, painter = canvas.geometry, canvas.inks, canvas.painter
+    painter.setFont(inks.small)
+    painter.setPen(inks.theme.dim)
+    width, height = geometry.px(60), geometry.px(20)
+    align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    for card in cards:
+        box = QRectF(geometry.name_right - width, card.middle - height / 2, width, height)
+        painter.drawText(box, align, f"#{card.entry}")
 
 
 _SEARCHED = 4_000

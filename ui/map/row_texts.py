@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from explorer.audit.provenance import (
@@ -40,6 +40,7 @@ class RowSource(Protocol):
     started: dict[int, str]
     partition: Any
     sizes: EntrySizes
+    sums: Mapping[int, tuple[int, int]]
 
     @property
     def lanes(self) -> Lanes: ...

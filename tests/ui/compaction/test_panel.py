@@ -305,7 +305,7 @@ def test_preview_at_another_entry_is_named(panel: CompactionPanel) -> None:
     panel.set_at(60)
     assert "at #60" in panel.setup.heading.text()
     panel.set_at(None)
-    assert "at the leaf" in panel.setup.heading.text()
+    assert "in the context:" in panel.setup.heading.text()
 
 
 def test_a_hand_made_draft_shows_up(panel: CompactionPanel) -> None:
