@@ -255,17 +255,18 @@ def keeps_words(now: Situation) -> Answer:
 
 
 def pins_cost(now: Situation) -> Answer:
-    """How many tokens all instructions that would be summarized take. Reads entries."""
-    found = instructions_in(now)
+    """How many tokens the user's messages that are summarized take, were they pinned instead."""
+    kinds, made = now.tree.columns.kind, now.made
+    found = [at for at in (*made.history, *made.turn_prefix) if kinds[at] == Kind.USER]
     if not found:
-        raise NoAnswer("No standing instruction of the user's would be summarized here.")
-    tokens = [now.document.tokens.entry_tokens(entry, now.place.profile) for entry in found]
-    listed = ", ".join(f"#{entry} {each:,}" for entry, each in zip(found, tokens, strict=True))
+        raise NoAnswer("No message of the user's would be summarized here.")
+    sizes = [now.document.tokens.entry_tokens(entry, now.place.profile) for entry in found]
     return Answer(
-        f"{count_text(len(found), 'message').capitalize()}: {listed}; each with a line above it "
-        "that says where it is from. The whole context after this compaction takes about "
+        f"{count_text(len(found), 'message').capitalize()} of the user's would be summarized, of "
+        f"{min(sizes):,} to {max(sizes):,} tokens, each with a line above it that says where it is "
+        "from. The whole context after this compaction takes about "
         f"{now.shown.tokens_after_estimate:,}.",
-        number=sum(tokens),
+        number=sum(sizes),
     )
 
 
