@@ -35,6 +35,7 @@ from ui.welcome.page import WelcomePage
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
 from ui.widgets.panels import OnePage, column_in
+from ui.widgets.terms import explain
 
 POLISH_S = 0.004
 """How long widgets are styled before the window answers again."""
@@ -151,6 +152,7 @@ def _agent(window: MainWindow) -> None:
 
 def _status(window: MainWindow) -> None:
     window.saved, window.leaf = QLabel(window), QLabel(window)
+    explain(window.leaf, "leaf")
     window.model, window.entries = QLabel(window), QLabel(window)
     window.spent = SpentLabel(window)
     window.spent.setContentsMargins(0, 0, 12, 0)

@@ -170,6 +170,8 @@ class WindowSession(QObject):
         self.pruning = PruningController(self.state)
         self.entry_edits = EntryEditsController(self.state, self.navigation)
         self.fidelity = FidelityController(self.state)
+        self.fidelity.moment_wanted.connect(self.audit.set_moment)
+        self.audit.moment_changed.connect(self.fidelity.follow_moment)
         self.repairs = RepairController(
             self.state, self.navigation, self.entry_edits, self.fidelity
         )

@@ -7,7 +7,7 @@ from explorer.audit.generations import Boundary, Generation, PathState, StateRun
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.provenance import content_known
 from explorer.compaction.profile import Settings
-from explorer.compaction.reasons import count_text, tokens_text
+from explorer.compaction.reasons import count_text, kept_words, summarized_words, tokens_text
 from explorer.session.kinds import Kind
 
 
@@ -42,14 +42,9 @@ def rule_of(ledger: Ledger, row: int) -> str:
 
 def why_cut(ledger: Ledger, by: Generation) -> str:
     """Why a compaction kept from where it did, as far as the file tells."""
-    view = ledger.view
-    if by.boundary is not Boundary.KEPT:
-        return f"Compaction #{by.compaction} kept nothing of what was before it"
-    kept = tokens_text(view.size(by.kept_from, by.position))
-    sentence = (
-        f"Compaction #{by.compaction} kept the newest {kept} tokens, from #{_at(ledger, by)} on"
-    )
-    return f"{sentence} ({_size_rule(ledger)})"
+    is_kept = by.boundary is Boundary.KEPT
+    words = kept_words(ledger.view, by.position, by.kept_from if is_kept else by.position)
+    return f"{words} ({_size_rule(ledger)})" if is_kept else words
 
 
 def _size_rule(ledger: Ledger) -> str:
@@ -63,35 +58,15 @@ def _size_rule(ledger: Ledger) -> str:
     return f"how much it was to keep is in no file; {profile.title} keeps {kept} by default"
 
 
-def _at(ledger: Ledger, by: Generation) -> int:
-    return ledger.view.path[by.kept_from]
-
-
 def _why_summarized(ledger: Ledger, run: StateRun, position: int) -> str:
     every = ledger.generations
     first = every.all[run.summarized_by - 1]
-    sentence = (
-        f"{why_cut(ledger, first)}. #{ledger.view.path[position]} is older: it went to the "
-        "summarizer"
-    )
+    part = ""
     if 0 <= first.turn_start <= position < first.kept_from:
         start = ledger.view.path[first.turn_start]
-        sentence += (
-            f" (the cut splits the turn of #{start}, whose first part is summarized on its own)"
-        )
-    chain = every.chain(run.summarized_by, len(every.all))
-    if len(chain) == 1:
-        return f"{sentence}, and the model sees only what that summary says of it."
-    newer = chain[-1].compaction
-    if len(chain) == 2:
-        return (
-            f"{sentence}. Compaction #{newer} then wrote that summary anew: "
-            "it is a summary of a summary."
-        )
-    return (
-        f"{sentence}. That summary was rewritten {len(chain) - 1} times since, the last time by "
-        f"compaction #{newer}."
-    )
+        part = f" (the cut splits the turn of #{start}, whose first part is summarized on its own)"
+    newer = [each.compaction for each in every.chain(run.summarized_by, len(every.all))[1:]]
+    return summarized_words(ledger.view.path[position], why_cut(ledger, first), part, newer)
 
 
 def _verbatim(ledger: Ledger, entry: int, run: StateRun) -> str:

@@ -127,6 +127,7 @@ def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
     for at, text in zip(shown, previews, strict=True):
         mark = "●" if at == chosen.at else "│" if at in active else " "
         label = f"[{labels[at]}] " if at in labels else ""
+        label += "undone: " if tree.is_undone(at, chosen.document.leaf) else ""
         indent = "  " * min(depth[at], 12)
         rows.append((f"#{at}", columns.ids[at], mark, kind_name(columns.kind[at]),
                      _tokens_shown(columns, at, sizes[at]), f"{indent}{label}{text}"))  # fmt: skip

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from explorer.compaction.path_view import PathView, marked
 from explorer.compaction.preparation import Preparation, PreparationRefusal
-from explorer.compaction.reasons import tokens_text
+from explorer.compaction.reasons import kept_words, summarized_words, tokens_text
 from explorer.compaction.triggers import shrinks
 from explorer.session.kinds import CONTEXT_KINDS, Kind, selector
 from explorer.session.tree import Path
@@ -99,13 +99,13 @@ def _why_cut(preparation: Preparation) -> str:
 
 
 def _summarized_already(view: PathView, position: int) -> str:
-    by = f"compaction #{view.path[view.compaction]}"
-    if not position < view.kept_from < view.compaction:
-        return f"The summary of {by} tells of it, or the ones before it did."
-    return (
-        f"{by.capitalize()} kept from #{view.path[view.kept_from]} on; #{view.path[position]} is "
-        "older, so the summary tells of it already."
-    )
+    later = [at for at in view.kept if position < at and view.reset < at <= view.compaction]
+    first = next((number for number, at in enumerate(later) if position < view.kept[at]), None)
+    if position <= view.reset or first is None:
+        return "Before the new start: no longer in the context."
+    by = later[first]
+    newer = [view.path[at] for at in later[first + 1 :]]
+    return summarized_words(view.path[position], kept_words(view, by, view.kept[by]), "", newer)
 
 
 def _compaction(

@@ -81,6 +81,8 @@ class PathView(Struct, frozen=True, eq=False):
     """Position of the last reset boundary, or -1."""
     kept_from: int
     """Position from which the previous compaction kept entries, or -1."""
+    kept: Mapping[int, int]
+    """The same for each compaction of the path, by position; its own where it kept none."""
     boundary: int
     """Position where the next compaction's work starts."""
     is_measured: bool
@@ -181,6 +183,7 @@ def view_of(
         },
         reset=reset,
         kept_from=kept,
+        kept={at: _kept_from(tree, path, at) for at in marked(kinds, _COMPACTIONS)},
         boundary=boundary,
         is_measured=measured is not None,
         pruned=pruned,
@@ -198,12 +201,17 @@ def _in_force(tree: SessionTree, path: Path) -> tuple[int, int, int]:
     reset = latest_on_path(tree, path, Kind.RESET_BOUNDARY)
     if compaction < 0 or reset > compaction:
         return -1, reset, -1
-    entry = path[compaction]
-    facts = tree.columns.compactions[entry]
-    kept = path.position(tree.index_above(facts.first_kept_id, entry + 1))
+    kept = _kept_from(tree, path, compaction)
     # What the context does not hold was not kept (B2).
-    kept = max(kept, reset + 1) if 0 <= kept < compaction else -1
-    return compaction, reset, kept
+    return compaction, reset, max(kept, reset + 1) if kept < compaction else -1
+
+
+def _kept_from(tree: SessionTree, path: Path, compaction: int) -> int:
+    """Position from which a compaction of the path kept entries; its own for none."""
+    entry = path[compaction]
+    first = tree.columns.compactions[entry].first_kept_id
+    kept = path.position(tree.index_above(first, entry + 1))
+    return kept if 0 <= kept < compaction else compaction
 
 
 def _again(tree: SessionTree, leaf: int, shape: Shape, compaction: int) -> Mapping[int, Reinserted]:

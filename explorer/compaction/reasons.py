@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from explorer.compaction.cut_point import Cut, Cuts, Keep
 from explorer.compaction.path_view import PathView
 from explorer.compaction.profile import Settings
@@ -43,6 +45,33 @@ def count_text(count: int, noun: str) -> str:
         return f"1 {noun}"
     plural = noun[:-1] + "ies" if noun.endswith("y") and noun[-2] not in "aeou" else noun + "s"
     return f"{count:,} {plural}"
+
+
+def kept_words(view: PathView, compaction: int, kept_from: int) -> str:
+    """What a compaction kept, without an end; both are positions, the same where it kept none."""
+    name = f"Compaction #{view.path[compaction]}"
+    if kept_from >= compaction:
+        return f"{name} kept nothing of what was before it"
+    kept = tokens_text(view.size(kept_from, compaction))
+    return f"{name} kept the newest {kept} tokens, from #{view.path[kept_from]} on"
+
+
+def summarized_words(entry: int, kept: str, part: str, newer: Sequence[int]) -> str:
+    """Which compaction summarized an entry, and what became of that summary. ``kept``: what it
+    kept; ``part``: what else is known of its cut; ``newer``: the compactions (entries) that went
+    on with its summary."""
+    sentence = f"{kept}. #{entry} is older: it went to the summarizer{part}"
+    if not newer:
+        return f"{sentence}, and the model sees only what that summary says of it."
+    if len(newer) == 1:
+        return (
+            f"{sentence}. Compaction #{newer[0]} then wrote that summary anew: it is a summary of "
+            "a summary."
+        )
+    return (
+        f"{sentence}. That summary was rewritten {len(newer)} times since, the last time by "
+        f"compaction #{newer[-1]}."
+    )
 
 
 def not_a_cut(view: PathView, position: int) -> str:
@@ -114,7 +143,9 @@ def cut_reason(
         above = cuts.before(cut.first_kept, view.boundary)
         if above >= 0:
             more = tokens_text(view.size(above, cut.first_kept))
-            sentences.append(f"The next valid cut up is #{view.path[above]}, +{more} kept.")
+            sentences.append(
+                f"The next valid cut up is #{view.path[above]}, which keeps {more} more."
+            )
     return " ".join(sentences)
 
 

@@ -42,6 +42,19 @@ def error_lines(text: str, *, is_error: bool = False) -> list[tuple[int, str]]:
     return _first_and_last(zip(starts, lines, strict=False), failing)
 
 
+_VERDICT = late_pattern(
+    r"^\W{0,3}(?:E\s+|--- )?(?:FAIL(?:ED|URE)?\b|ERROR\b|[Ee]rror(?:\[\w+\])?:|fatal:|panic\b"
+    r"|npm ERR!|[\w.]+(?:Error|Exception)\b)|(?:^|[\s=])[1-9][0-9]* failed\b"
+)
+"""A failure itself, in the words of tools, where a phrase may be said of one."""
+
+
+def reports_failure(output: str) -> bool:
+    """Whether the output of a command of which no failure is recorded says plainly that one
+    happened: it ended well behind a pipe, or its exit code is not known."""
+    return any(_VERDICT.search(line) for _, line in error_lines(output))
+
+
 def error_lines_among(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """The same for single lines, given with their offsets."""
     return _first_and_last(lines, _failing([line for _, line in lines]))

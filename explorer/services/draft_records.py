@@ -15,6 +15,7 @@ from msgspec import Struct, field, to_builtins
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.serialization import SourceSpan
 from explorer.models.client import ModelRequest, Usage
+from explorer.models.offline.extractive.sections import instructions_not_followed
 from explorer.services.summary_request import (
     Attempt,
     DraftKind,
@@ -81,6 +82,26 @@ class Draft(Struct, frozen=True):
         """Tokens that were written for it, in calls whose answer was not used too."""
         calls = self.attempts or self.parts
         return sum(call.usage.output for call in calls if call.usage)
+
+
+def instructions_not_met(draft: Draft) -> tuple[str, ...]:
+    """What of the instructions none of the answers followed, as the offline summarizer says in
+    each that it wrote."""
+    if not draft.instructions:
+        return ()
+    found = [
+        instructions_not_followed(part.text)
+        for part in draft.parts
+        if any(draft.instructions in str(message.content) for message in part.request.messages)
+    ]
+    # An answer that followed nothing quotes the instructions as a whole.
+    unmet = (
+        quote
+        for quotes in found
+        for quote in quotes
+        if all(any(quote in other for other in others) for others in found)
+    )
+    return tuple(dict.fromkeys(unmet))
 
 
 _FIELD_FACTS = (

@@ -42,7 +42,14 @@ from explorer.session.entries import (
 )
 from explorer.session.file_tools import FileOp, file_ops
 from explorer.session.kinds import Flag, Kind
-from explorer.session.text import PREVIEW_UNITS, call_title, first_line, prompt_line, summary_line
+from explorer.session.text import (
+    PREVIEW_UNITS,
+    call_title,
+    first_line,
+    name_in_words,
+    prompt_line,
+    summary_line,
+)
 
 STOP_FLAGS = {
     "error": int(Flag.ERROR),
@@ -150,7 +157,8 @@ def describe(entry: Entry) -> Facts:
         case CustomData():
             return _custom(facts, body)
         case Unknown():
-            return facts._replace(preview=first_line(body.type) or "entry without a type")
+            words = name_in_words(first_line(body.type))
+            return facts._replace(preview=words or "entry without a type")
     return _message(facts, entry)
 
 
@@ -288,7 +296,7 @@ def _custom(facts: Facts, body: CustomData) -> Facts:
             return facts._replace(preview=f"an entry to {name} that cannot be read")
         pins = int(Flag.PINNING) if shape.kind == "pin" else 0
         return facts._replace(flags=pins, preview=first_line(shape.title), shape=shape)
-    return facts._replace(preview=first_line(body.name) or "custom")
+    return facts._replace(preview=name_in_words(first_line(body.name)) or "custom")
 
 
 _SHORT = 200

@@ -88,6 +88,16 @@ def first_line(text: str) -> str:
     return " ".join(line[:PREVIEW_UNITS].split())
 
 
+_JOINT = late_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
+
+
+def name_in_words(name: str) -> str:
+    """``stop_hook_summary`` and ``stopHookSummary`` as “Stop hook summary”."""
+    words = _JOINT.sub(" ", name).split()
+    lower = [word if word.isupper() else word.lower() for word in words]
+    return " ".join(lower)[:1].upper() + " ".join(lower)[1:]
+
+
 _LINK = late_pattern(r"!?\[([^\[\]]{1,200})\]\([^()\s]{0,400}\)")
 _STRONG = late_pattern(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
 _EMPHASIS = late_pattern(r"(?<![\w*])\*(?=[^\s*])([^*]{1,200}?)(?<=[^\s*])\*(?![\w*])")

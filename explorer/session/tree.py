@@ -276,6 +276,12 @@ class SessionTree:
             ends.append(len(self) - 1)
         return [end for end in ends if end not in self._below]
 
+    def is_undone(self, index: int, leaf: int) -> bool:
+        """Whether an entry is a compaction that the leaf was taken back from: nothing follows it,
+        and it is not the leaf."""
+        is_compaction = self.columns.kind[index] == Kind.COMPACTION
+        return is_compaction and index != leaf and not self.children(index)
+
     def branch_points(self) -> list[int]:
         """Entries with two or more children, in index order."""
         return sorted(

@@ -11,6 +11,7 @@ from typing import Any
 
 from explorer.formats.registry import read_record
 from explorer.formats.typed_source import entry_record
+from explorer.session.kinds import Kind
 from explorer.session.records import EntryRecord, FormatName
 from explorer.store.entry_rows import (
     ENTRY_COLUMNS,
@@ -24,7 +25,7 @@ from explorer.store.entry_rows import (
 from explorer.store.payloads import format_of
 from explorer.store.rows import StoreError
 from explorer.store.schema import row_id
-from explorer.store.sessions import SessionSummary, extend_session, now_ms
+from explorer.store.sessions import SessionSummary, count_compactions, extend_session, now_ms
 from explorer.store.stored_columns import unpack
 
 NewEntry = tuple[str, str | None]
@@ -216,6 +217,7 @@ class Appender:
 
 def move_leaf(db: sqlite3.Connection, key: int, index: int, path: Path) -> None:
     """Store the leaf of a session; -1 is before any entry. Raises StoreError out of range."""
+    found = db.execute("SELECT leaf FROM sessions WHERE key = ?", (key,)).fetchone()
     cursor = db.execute(
         "UPDATE sessions SET leaf = ?, changed_ms = ?"
         " WHERE key = ? AND complete = 1 AND ? BETWEEN -1 AND entries - 1",
@@ -223,3 +225,8 @@ def move_leaf(db: sqlite3.Connection, key: int, index: int, path: Path) -> None:
     )
     if cursor.rowcount != 1:
         raise StoreError(path, f"session {key} has no entry {index} to be leaf")
+    ends = [row_id(key, leaf) for leaf in (found[0], index) if leaf >= 0]
+    marks = ", ".join("?" * len(ends))
+    moved = f"SELECT 1 FROM entries WHERE id IN ({marks}) AND kind = ?"
+    if db.execute(moved, (*ends, Kind.COMPACTION)).fetchone():
+        count_compactions(db, key)

@@ -38,6 +38,7 @@ from explorer.store.schema import id_range, row_id
 from explorer.store.sessions import (
     SessionSummary,
     begin_session,
+    count_compactions,
     extend_session,
     session_row,
     take_title,
@@ -145,6 +146,8 @@ class NewImport:
             store_columns(db, key, block, count)
             insert_labels(db, key, self._labels)
             extend_session(db, key, count, self._summary, leaf)
+            if self._summary.compactions:
+                count_compactions(db, key)
             if self._stamp is not None:
                 store_source(db, key, self._source, self._stamp, self._last_line, leaf)
 

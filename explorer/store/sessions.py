@@ -226,6 +226,19 @@ def extend_session(
     )
 
 
+def count_compactions(db: sqlite3.Connection, key: int) -> None:
+    """Count the compactions of a session anew, without those that were undone: nothing follows
+    them, and they are not the leaf."""
+    first, last = id_range(key)
+    db.execute(
+        "UPDATE sessions SET compactions = (SELECT count(*) FROM entries e"
+        " WHERE e.id BETWEEN ?2 AND ?3 AND e.kind = ?4 AND (e.id = ?2 + sessions.leaf OR EXISTS ("
+        " SELECT 1 FROM entries f WHERE f.id > e.id AND f.id <= ?3 AND f.parent = e.id - ?2)))"
+        " WHERE key = ?1",
+        (key, first, last, Kind.COMPACTION),
+    )
+
+
 def take_title(db: sqlite3.Connection, key: int, title: str) -> None:
     """Name a session by its agent's title, unless an entry names it: a name that a person or the
     agent wrote down stands before a title."""

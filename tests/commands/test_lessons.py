@@ -26,7 +26,7 @@ def test_a_file_is_checked(explorer_home: Path, tmp_path: Path) -> None:
     bad.write_text(file.read_text("utf-8").replace('"walk_reached"', '"walk"'), "utf-8")
     status, _, errors = called("lessons", "check", str(bad))
     assert status == 1
-    assert f"{bad}:17: answer: there is no 'walk'" in errors
+    assert f"{bad}:18: answer: there is no 'walk'" in errors
 
 
 def test_a_lesson_with_its_session_is_checked(explorer_home: Path, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_a18_a_cut_inside_a_turn_splits_it() -> None:
     assert prepared.history == [0, 1, 2, 3]
     assert prepared.turn_prefix == list(range(start, cut))
     assert "inside turn 3, so the turn is split: its first 5 entries get" in prepared.reason
-    assert f"The next valid cut up is #{cut - 2}, +" in prepared.reason
+    assert f"The next valid cut up is #{cut - 2}, which keeps " in prepared.reason
 
 
 @pytest.mark.parametrize("make", ["user", "bash", "note", "branch_summary"])

@@ -57,7 +57,8 @@ def test_reasons_tell_each_verdict_in_a_sentence() -> None:
     reasons = [parts.reason(position) for position in range(len(parts.path))]
     cut = "Keep recent is 10 tokens: counted from the newest entry, the cut falls at #8"
     assert reasons[0] == (
-        "Compaction #2 kept from #1 on; #0 is older, so the summary tells of it already."
+        "Compaction #2 kept the newest 10 tokens, from #1 on. #0 is older: it went to the "
+        "summarizer, and the model sees only what that summary says of it."
     )
     assert reasons[1] == f"{cut}. #1 is older, so it goes into the summary (10 tokens)."
     assert "goes to the summarizer and is updated" in reasons[2]

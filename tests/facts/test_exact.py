@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.facts.errors import LONGEST, MOST, beginning, error_lines, listed_test, whole_lines
+from explorer.facts.errors import (
+    LONGEST,
+    MOST,
+    beginning,
+    error_lines,
+    listed_test,
+    reports_failure,
+    whole_lines,
+)
 from explorer.facts.fact import FactKind
 from explorer.facts.figures import figure, figures, figures_in, named_versions, value_key
 from explorer.facts.identifiers import exact_things, pieces_of
@@ -238,3 +246,24 @@ def test_a_line_that_a_tool_cut_is_matched_with_its_whole_one() -> None:
     assert whole_lines({"c": ("abcde…", [5]), "w": ("abcdef", [5])}) == {"c": "w"}
     listed = {"c": ("FAILED a.py::b - ValueError: too...", [5]), "w": (whole, [5])}
     assert whole_lines(listed) == {"c": "w"}
+
+
+@pytest.mark.parametrize(
+    ("output", "fails"),
+    [
+        ("FAILED tests/x.py::test_y - assert 1 == 2", True),
+        ("ok\n--- FAIL: TestCatalog (0.00s)\nFAIL", True),
+        ("error: unable to delete 'wip': remote ref does not exist", True),
+        ("error[E0308]: mismatched types", True),
+        ("fatal: not a git repository", True),
+        ("E           asyncio.exceptions.CancelledError", True),
+        ("9 1 failed, 16 passed", True),
+        ("12 passed, 0 failed in 0.3s", False),
+        ("Build finished: no errors, 0 warnings", False),
+        ("it cancels the task and raises TimeoutError.  To avoid the task", False),
+        ("--strict   Exit with error on version mismatch", False),
+        ("tests/test_errors.py::test_error PASSED", False),
+    ],
+)
+def test_a_plain_output_reports_a_failure_by_a_verdict_alone(output: str, fails: bool) -> None:
+    assert reports_failure(output) is fails

@@ -88,6 +88,20 @@ def test_an_instruction_that_rules_cannot_follow_is_named() -> None:
     assert "cannot follow" not in run("[User]: Port the importer to Go.", template=kept)
 
 
+def test_what_of_an_instruction_rules_cannot_follow_is_named() -> None:
+    talk = "[User]: Port the importer to Go.\n\n[User]: Never exceed 400 EUR a month."
+
+    def said(asked: str) -> str:
+        summary = run(talk, template=f"{TEMPLATE}\nAdditional focus: {asked}")
+        return summary.partition("cannot follow this instruction: ")[2].partition("\n")[0]
+
+    assert said("Write it in Latin and keep the constraints.") == "“Write it in Latin”"
+    assert said("Keep the constraints, in five lines") == "“in five lines”"
+    assert said('Keep the constraints and "the host"') == "“the host”"
+    assert said("the importer, and name every error") == "", "there is no error to name"
+    assert said("Keep the constraints that we took") == ""
+
+
 def test_notes_may_keep_their_size_however_little_was_said() -> None:
     hosts = "\n\n".join(f"[User]: Host{n} is at 10.0.0.{n}:80 in rack {n}." for n in range(99))
     notes = run(hosts, limit=600)

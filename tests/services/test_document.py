@@ -141,6 +141,21 @@ def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(
     assert moves == [(before[1], index), (index, before[1]), (before[1], index)]
 
 
+def test_a_compaction_that_was_undone_is_counted_no_more(
+    bench: Workbench, document: Document
+) -> None:
+    """Until it is gone back to."""
+    assert bench.sessions()[0].compactions == 2
+    index = wait(document.compaction.commit(draft(document)))
+    assert not document.tree.is_undone(index, document.leaf)
+    assert bench.sessions()[0].compactions == 3
+    wait(document.edits.undo())
+    assert document.tree.is_undone(index, document.leaf)
+    assert bench.sessions()[0].compactions == 2
+    wait(document.navigation.navigate(document.navigation.plan(index)))
+    assert bench.sessions()[0].compactions == 3
+
+
 def test_a_draft_of_an_older_place_is_committed_there_and_undo_comes_back(
     document: Document,
 ) -> None:

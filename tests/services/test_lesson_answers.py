@@ -15,6 +15,7 @@ from explorer.services.document import Document
 from explorer.services.lessons.answer import Answer
 from explorer.services.lessons.answers import ANSWERS
 from explorer.services.lessons.context_answers import size_at
+from explorer.services.lessons.cut_answers import running_sums
 from explorer.services.lessons.lesson import Step
 from explorer.services.lessons.places import PLACES, find_place, instructions_in, situations
 from explorer.services.lessons.prediction import (
@@ -113,9 +114,13 @@ def test_when_a_compaction_is_due(places: list[Situation]) -> None:
         is_set = profile.threshold_tokens > 0 or profile.threshold_percent > 0
         assert ("as the profile" in found.reason) is is_set
         assert ("less the reserve" in found.reason) is not is_set
-        is_due = ANSWERS["is_due"].find(now)
-        assert is_due.chosen == {"yes" if should_compact(size, profile, settings) else "no"}
-        assert ("not more than" in is_due.reason) is (size <= limit)
+        half = replace(now.place.settings, context_window=now.place.settings.context_window // 2)
+        half = fitted(profile, half)
+        smaller = max(0, limit_of(profile, half))
+        is_due = ANSWERS["is_due_in_half"].find(now)
+        assert is_due.chosen == {"yes" if should_compact(size, profile, half) else "no"}
+        assert ("not more than" in is_due.reason) is (size <= smaller)
+        assert f"{half.context_window:,} tokens the threshold lies at {smaller:,}" in is_due.reason
         assert ("never compacts" in is_due.reason) is not profile.enabled
         assert ANSWERS["room_left"].find(now).number == max(0, limit - size)
         source = ANSWERS["token_source"].find(now)
@@ -136,15 +141,19 @@ def test_where_the_cut_falls(places: list[Situation]) -> None:
         made = now.made
         assert {*found.entries} == {made.path[made.cut_point], made.path[made.cut]}
         assert found.cuts == (made.cut, made.cut_point)
-    for now, found in compacting(places, "tokens_kept"):
-        wanted = now.made.keep.tokens
-        assert found.number == now.shown.tokens_kept
-        assert ("more than the" in found.reason) is (found.number > wanted)
-        assert ("fewer than the" in found.reason) is (found.number < wanted)
+    for now, found in compacting(places, "cut_of_half"):
+        half = now.made.settings.keep_recent_tokens // 2
+        settings = replace(now.place.settings, keep_recent_tokens=half)
+        other = situation_at(now.document, replace(now.place, settings=settings))
+        assert found.reason == other.made.reason
+        assert other.made.cut >= now.made.cut
     for now, found in compacting(places, "walk_reached"):
         view, (entry,) = now.made.cuts.view, found.entries
         at, wanted = view.path.position(entry), now.made.keep.tokens
         assert view.weight(at, len(view)) >= wanted > view.weight(at + 1, len(view))
+        sums = running_sums(now)
+        assert sums[entry] == (view.weights[at], view.weight(at, len(view)))
+        assert len(sums) == len(view) - now.shown.boundary
         assert found.explain is not None and "not on this path" in found.explain(10**6)
         assert f"{view.weight(at, len(view)):,} tokens" in found.explain(entry)
     for now, found in compacting(places, "tokens_summarized"):
@@ -230,7 +239,7 @@ def test_what_branches_share(places: list[Situation]) -> None:
         assert found.explain is not None
         assert "on both paths" in found.explain(0)
         assert "on one of the two" in found.explain(place.at)
-        assert ("and part there" in found.reason) is (found.entries[0] != place.target)
+        assert f"#{found.entries[0]}, and part there" in found.reason
         left = ANSWERS["left_entries"].find(now)
         below = [at for at in tree.path(place.at) if at > found.entries[0]]
         assert left.number == len(below) and left.unit == "entries"
@@ -259,9 +268,13 @@ def test_what_is_lost_of_instructions(places: list[Situation]) -> None:
             assert found.entries[0] == now.place.instruction
         keeps = ANSWERS["keeps_words"].find(now)
         assert "pin" in keeps.chosen and "instruction" not in keeps.chosen
-        cost = ANSWERS["pin_cost"].find(now)
-        assert cost.selected in held and keeps.selected == cost.selected
-        assert cost.number == now.document.tokens.entry_tokens(cost.selected, now.place.profile)
+        assert keeps.selected in held
+        cost = ANSWERS["pins_cost"].find(now)
+        tokens, profile = now.document.tokens, now.place.profile
+        assert cost.number >= sum(tokens.entry_tokens(entry, profile) for entry in held)
+        kinds, read = now.tree.columns.kind, (*now.made.history, *now.made.turn_prefix)
+        said = [at for at in read if kinds[at] == Kind.USER]
+        assert cost.number == sum(tokens.entry_tokens(entry, profile) for entry in said)
 
 
 def test_how_the_systems_compare(places: list[Situation]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from explorer.services.lessons.answers import ANSWERS
 from explorer.services.lessons.bundle import BundleError, read_bundle, write_bundle
 from explorer.services.lessons.lesson import PARTS, Lesson, Step
 from explorer.services.lessons.lesson_file import read_lesson
-from explorer.services.lessons.places import PLACES, find_place
+from explorer.services.lessons.places import PLACES, find_place, rules_sentence
 from explorer.services.lessons.prediction import Prediction, judge
 from explorer.services.lessons.shelf import read_shelf, user_folder
 from explorer.services.lessons.situation import NoAnswer, Place, Situation, situation_at
@@ -189,6 +190,31 @@ def test_every_step_has_an_answer_on_the_bundled_session(document: Document) -> 
     check_steps(document, places_may_be_missing=False)
 
 
+def test_no_step_asks_for_what_an_earlier_one_has_shown(document: Document) -> None:
+    """The answer to a step gives none to a later one away."""
+    for lesson in read_shelf().lessons:
+        shown = ""
+        for one in lesson.steps:
+            now = situation(document, one.place or lesson.place)
+            answer = ANSWERS[one.answer].find(now)
+            if one.kind == "number" and answer.number > 9:
+                assert not re.search(rf"(?<![\d,]){answer.number:,}(?![\d,])", shown), one.title
+            # The summary of a branch is mostly put where the branches part: another question.
+            elif one.kind == "entry" and len(answer.entries) < 3 and one.answer != "summary_parent":
+                assert all(f"#{entry}" not in shown for entry in answer.entries), one.title
+            shown += f" {answer.reason}"
+
+
+def test_whose_rules_a_lesson_goes_by_is_said(
+    bench: Workbench, document: Document, tmp_path: Path
+) -> None:
+    assert rules_sentence(document, PROFILE) == "", "its own agent is only inferred"
+    codex = bench.open_blocking(bench.import_blocking(rollout(tmp_path)).key)
+    assert rules_sentence(codex, PROFILE) == (
+        "Codex CLI does not record its rules; the lesson goes by those of the profile Explorer."
+    )
+
+
 def test_every_step_has_an_answer_on_a_short_session_or_no_place(
     bench: Workbench, tmp_path: Path
 ) -> None:
@@ -210,7 +236,7 @@ def test_answers_are_the_engines_figures(document: Document) -> None:
     assert isinstance(made, Preparation)
     assert made.path[made.cut_point] in ANSWERS["cut_entry"].find(now).entries
     assert ANSWERS["cut_entry"].find(now).reason == made.reason
-    assert ANSWERS["tokens_kept"].find(now).number == shown.tokens_kept
+    assert ANSWERS["tokens_summarized"].find(now).number == shown.tokens_summarized
     assert ANSWERS["sent_messages"].find(now).number == len(document.context(made.leaf).messages)
     requests = document.compaction.requests(shown)
     assert ANSWERS["request_count"].find(now).number == len(requests)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.audit.ledger import ledger_at
+from explorer.audit.rules import rule_of
 from explorer.compaction.context_size import message_tokens
 from explorer.compaction.entry_sizes import EntrySizes
 from explorer.compaction.partition import Verdict
@@ -163,3 +165,25 @@ def test_whoever_counts_otherwise_is_named(document: Document) -> None:
     }
     title = PROFILES["pi"].title
     assert sources == {"explorer": "estimate", "pi": f"estimate as {title} counts"}
+
+
+def test_what_was_summarized_already_is_said_alike_in_previews_and_ledger(
+    document: Document,
+) -> None:
+    """Which compaction summarized it; the ledger says besides what the rules keep by default."""
+    profile = document.tokens.profile
+    preview = document.compaction.preview(document.leaf, profile, Settings.of(profile))
+    ledger = ledger_at(document.tree, document.leaf, None, profile, weights=document.tokens.weights)
+    rows = {entry: row for row, entry in enumerate(ledger.entries)}
+    compared = 0
+    for position, verdict in enumerate(preview.verdicts):
+        entry = preview.path[position]
+        is_summary = document.tree.columns.kind[entry] == Kind.COMPACTION
+        if verdict == Verdict.SUMMARIZED_EARLIER and not is_summary:
+            rule = re.sub(r" \((how much|the cut splits)[^)]*\)", "", rule_of(ledger, rows[entry]))
+            assert preview.reason(position) == rule
+            compared += 1
+    assert compared > 100
+    assert "#105 kept" in preview.reason(3) and "#197 then wrote that summary anew" in rule_of(
+        ledger, rows[3]
+    )

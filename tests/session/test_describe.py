@@ -106,8 +106,10 @@ def test_a4_metadata() -> None:
     assert name.name == "work" and "work" in name.preview
     title = describe(read_entry({"type": "title_change", "title": "work", "source": "user"}))
     assert title == name
-    assert describe(read_entry({"type": "custom", "customType": "todo"})).preview == "todo"
-    assert describe(read_entry({"type": "of the future"})).preview == "of the future"
+    assert describe(read_entry({"type": "custom", "customType": "todo"})).preview == "Todo"
+    assert describe(read_entry({"type": "of the future"})).preview == "Of the future"
+    hook = read_entry({"type": "custom", "customType": "stop_hook_summary"})
+    assert describe(hook).preview == "Stop hook summary", "in the words of the conversation"
     assert describe(read_entry({})).preview == "entry without a type"
 
 

@@ -39,6 +39,8 @@ class AuditController(QObject):
 
     audited = Signal(object)
     """An ``Overview``: of the session shown, and shown already."""
+    moment_changed = Signal(int)
+    """Another moment is looked at: after a compaction (its entry), or ``NOW``."""
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -125,6 +127,7 @@ class AuditController(QObject):
         if is_compaction and self._moment != entry:
             self._moment = entry
             self._rest.start()
+            self.moment_changed.emit(entry)
         elif self._leaf != self._path_leaf(document, entry):
             self._rest.start()
         self._show_selected()
@@ -162,6 +165,7 @@ class AuditController(QObject):
         if compaction != self._moment:
             self._moment = compaction
             QTimer.singleShot(0, self, self._audit)
+            self.moment_changed.emit(compaction)
 
     def _rules_chosen(self, name: str) -> None:
         self._rules = name

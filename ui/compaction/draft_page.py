@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QProgressBar,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
     QTabBar,
     QTabWidget,
@@ -19,7 +20,7 @@ from PySide6.QtWidgets import (
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, instructions_not_met
 from ui.compaction.draft_record import DraftRecordView
 from ui.compaction.request_window import PURPOSES
 from ui.compaction.sources_view import SourcesView
@@ -29,7 +30,18 @@ from ui.compaction.words import (
     leaving_words,
     sum_words,
 )
-from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
+from ui.theme import (
+    S4,
+    S8,
+    S12,
+    S16,
+    bind_font,
+    on_theme_changed,
+    scaled,
+    set_tone,
+    small_font,
+    ui_font,
+)
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
@@ -175,6 +187,10 @@ class StreamingView(QWidget):
 
 BESIDE = 760
 """From this width on, sources and text stand side by side."""
+SHARES = (2, 3)
+"""Of the room, for the sources and for the text, until a person divides it."""
+LEAST_LINES = 8
+"""Of the text, in sight where the sources are above it."""
 
 
 class DraftPage(QWidget):
@@ -218,6 +234,7 @@ class DraftPage(QWidget):
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
         set_tone(self.problem, "lost")
+        self.not_met = Caption(parent=self, wraps=True)
         self.place_note = QLabel(self)
         self.place_note.setWordWrap(True)
         self.leaving: int | None = None
@@ -276,14 +293,19 @@ class DraftPage(QWidget):
         page = QWidget(self)
         right = QWidget(page)
         inner = column_in(right, S4, (S16, S8, S16, S8))
-        caption = Caption(
-            "Draft, yours to edit; nothing is stored before you commit", page, wraps=True
-        )
+        caption = ElidedLabel("Draft, yours to edit; stored when you commit", page)
+        bind_font(caption, small_font)
+        set_tone(caption, "dim")
         explain(caption, "draft")
         inner.addWidget(caption)
         inner.addWidget(self.editor, 1)
-        self.split = stacked(self.sources, right, (2, 3), page)
+        self.split = stacked(self.sources, right, SHARES, page)
         self.split.setHandleWidth(1)
+        # It takes the room that there is: the page scrolls only below its least height.
+        self.split.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self._divided = False
+        """Whether a person chose how high the two are."""
+        self.split.splitterMoved.connect(self._divide)
         on_theme_changed(self._restyle)
         self._restyle()
         below = column_of(self.facts, self.made, spacing=S4, margins=(S16, S4, S16, S4))
@@ -298,6 +320,7 @@ class DraftPage(QWidget):
         foot = QWidget(self)
         column = column_in(foot, S4, (S16, S4, S16, S12))
         column.addWidget(self.sizes)
+        column.addWidget(self.not_met)
         column.addWidget(self.place_note)
         column.addWidget(self.problem)
         buttons = wrapping_row(*self._buttons())
@@ -320,10 +343,16 @@ class DraftPage(QWidget):
         super().resizeEvent(event)
         beside = self.width() >= BESIDE
         self.split.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
+        if not self._divided:
+            self.split.setSizes(SHARES)
+
+    def _divide(self) -> None:
+        self._divided = True
 
     def _restyle(self) -> None:
-        self.editor.setMinimumHeight(scaled(90))
-        self.sources.setMinimumHeight(scaled(130))
+        line = self.editor.fontMetrics().lineSpacing()
+        self.editor.setMinimumHeight(LEAST_LINES * line + scaled(16))
+        self.sources.setMinimumHeight(scaled(110))
 
     # what happens ------------------------------------------------------------------------------
 
@@ -458,6 +487,9 @@ class DraftPage(QWidget):
         self.facts.setText(" · ".join(parts))
         self.made.show_draft(draft)
         self._show_place(editable)
+        quotes = ", ".join(f"“{quote}”" for quote in instructions_not_met(draft))
+        self.not_met.setText(f"Rules without a language model cannot follow {quotes}.")
+        self.not_met.setVisible(bool(quotes))
         problem = editable.problem()
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))

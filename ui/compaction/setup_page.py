@@ -64,9 +64,10 @@ class PartScroller(QObject):
 LEAST_ROWS = ((600, 5), (440, 3), (0, 2))
 """Whole rows of the ledger at least, by the height of the page at a text scale of 100 %."""
 QWIDGETSIZE_MAX = 16_777_215
-HIGH, WORDY = 360, 440
+HIGH, WORDY = 360, 600
 """Heights at a text scale of 100 % from which the ledger and the foot stay visible while the rest
-scrolls, and from which the chosen row's reason stands below the rows then: its tip has it too."""
+scrolls, and from which the chosen row's reason stands below the rows then, since its tip has it
+too, and the budget above the sliders, since the gauge in the header has most of it."""
 
 
 class SetupPage(QWidget):
@@ -194,6 +195,7 @@ class SetupPage(QWidget):
         # The area comes first, as far as it can use the room.
         self._outer.addWidget(self.area, 100)
         self._in_sight: bool | None = None
+        self._is_wordy = True
         self._body.installEventFilter(self)
 
     def _fit_area(self) -> None:
@@ -216,8 +218,13 @@ class SetupPage(QWidget):
         """Only the controls scroll; in a page that is too low for that all of it does."""
         height = self.height()
         self.table.hold_rows(next(rows for least, rows in LEAST_ROWS if height >= scaled(least)))
-        in_sight = height >= scaled(HIGH)
-        self.entry_why.setVisible(not in_sight or height >= scaled(WORDY))
+        in_sight, is_wordy = height >= scaled(HIGH), height >= scaled(WORDY)
+        self.entry_why.setVisible(not in_sight or is_wordy)
+        if is_wordy != self._is_wordy:
+            self._is_wordy = is_wordy
+            parts = (self.budget, self.following) if is_wordy else (self.following, self.budget)
+            for index, part in zip((0, 2), parts, strict=True):
+                self._column.insertWidget(index, part)
         if in_sight == self._in_sight:
             return
         self._in_sight = in_sight

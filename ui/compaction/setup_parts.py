@@ -111,7 +111,7 @@ class BudgetPart(QWidget):
         self, shown: Partition, profile: Profile, settings: Settings, at_leaf: bool
     ) -> None:
         """Show how full the window is, and what of it is what."""
-        where = "at the leaf" if at_leaf else f"at #{shown.preparation.leaf}"
+        where = "" if at_leaf else f" at #{shown.preparation.leaf}"
         window = self._window = settings.context_window
         self._unfit = unfit_words(profile, settings, self._model_window)
         self._tell_smaller()
@@ -123,7 +123,7 @@ class BudgetPart(QWidget):
         else:
             taken, set_here = f"{entries} of {set_here}", ""
         parts = [
-            f"Entries in the context {where}: {taken} tokens ({shown.counted_by})", set_here,
+            f"Entries in the context{where}: {taken} tokens ({shown.counted_by})", set_here,
             f"threshold {short(window - reserve)}",
         ]  # fmt: skip
         self.heading.setText(" · ".join(filter(None, parts)))
@@ -188,15 +188,6 @@ class RulesPart(QWidget):
         )
         self._label = QLabel("Pro&file", self)
         self._label.setBuddy(self.profile)
-        self.rules = LinkButton("Ru&les ▸", self)
-        self.rules.setToolTip("What the profile stands for, and its rules, one sentence each")
-        self.rules.clicked.connect(self.rules_asked)
-        self.compare = LinkButton("Co&mpare profiles ▸", self)
-        self.compare.setToolTip("What every profile would do here, side by side")
-        self.compare.clicked.connect(self.compare_asked)
-        self.prompts = LinkButton(parent=self)
-        self.prompts.clicked.connect(self.prompts_asked)
-        self.show_prompts_changed(())
         self.keep = NumberSlider("&Keep recent", 0, 2_000_000, self)
         self.rounds = NumberSlider("&Keep rounds", 1, 200, self)
         self.reserve = NumberSlider("&Reserve", 0, 500_000, self)
@@ -206,11 +197,21 @@ class RulesPart(QWidget):
         explain(self.reserve, "reserve")
         explain(self.window_size, "context window")
         explain(self._label, "profile")
+        # Made in the order in which they stand, which is that of the Tab key.
+        self.why = ClickLabel(self)
+        self.why.link.connect(self._follow)
+        self.rules = LinkButton("Ru&les ▸", self)
+        self.rules.setToolTip("What the profile stands for, and its rules, one sentence each")
+        self.rules.clicked.connect(self.rules_asked)
+        self.compare = LinkButton("Co&mpare profiles ▸", self)
+        self.compare.setToolTip("What every profile would do here, side by side")
+        self.compare.clicked.connect(self.compare_asked)
+        self.prompts = LinkButton(parent=self)
+        self.prompts.clicked.connect(self.prompts_asked)
+        self.show_prompts_changed(())
         self.learn = LinkButton("Why here? ▸", self)
         self.learn.setToolTip("Opens the lesson on the cut, at this one; Esc leads back here")
         self.learn.clicked.connect(self.lesson_asked)
-        self.why = ClickLabel(self)
-        self.why.link.connect(self._follow)
         self.agent = ""
         """Who wrote the session, where no profile has its rules."""
         self._lay_out()
@@ -222,12 +223,12 @@ class RulesPart(QWidget):
         line = row(self._label, self.profile, wide=self.profile)
         links = wrapping_row(self.rules, self.compare, self.prompts, self.learn, across=S12, down=0)
         column.addLayout(line)
-        column.addLayout(links)
         for slider in self._sliders():
             slider.changed.connect(self._size_changed)
             column.addWidget(slider)
-        column.addSpacing(S4)
+        # The sentence next to the sliders that change it, both in sight in a low window.
         column.addWidget(self.why)
+        column.addLayout(links)
 
     def _sliders(self) -> tuple[NumberSlider, ...]:
         return (self.keep, self.rounds, self.reserve, self.window_size)
@@ -267,10 +268,13 @@ class RulesPart(QWidget):
         by_rounds = profile.cut_unit == "rounds"
         self.keep.setVisible(not by_rounds)
         self.rounds.setVisible(by_rounds)
-        self.keep.set_value(settings.keep_recent_tokens)
         self.rounds.set_value(settings.keep_rounds)
         self.reserve.set_maximum(settings.context_window)
         self.reserve.set_value(settings.reserve_tokens)
+        # One that a file sets beyond its end is shown as it is.
+        room = settings.context_window - settings.reserve_tokens
+        self.keep.set_maximum(max(room, settings.keep_recent_tokens))
+        self.keep.set_value(settings.keep_recent_tokens)
         self.window_size.set_value(settings.context_window)
 
     def show_prompts_changed(self, titles: Sequence[str]) -> None:
@@ -296,10 +300,12 @@ class RulesPart(QWidget):
     def _size_changed(self) -> None:
         window = self.window_size.value()
         reserve = min(self.reserve.value(), window)
-        self.settings = Settings(window, reserve, self.keep.value(), self.rounds.value())
         if reserve != self.reserve.value() or self.sender() is self.window_size:
             self.reserve.set_maximum(window)
             self.reserve.set_value(reserve)
+        if self.sender() in (self.reserve, self.window_size):
+            self.keep.set_maximum(window - reserve)
+        self.settings = Settings(window, reserve, self.keep.value(), self.rounds.value())
         self.settings_changed.emit(self.settings)
 
     def _follow(self, link: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from explorer.compaction.partition import Partition, Verdict
@@ -12,7 +13,7 @@ from explorer.compaction.preparation import Preparation
 from explorer.services.document import Document
 from explorer.session.entries import Entry
 from ui.inspector.entry_content import is_large
-from ui.theme import S4, S12, role_name
+from ui.theme import S4, S12, role_name, scaled
 from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
@@ -24,6 +25,8 @@ from ui.widgets.table import RIGHT, Column
 
 LONGEST = 200_000
 """Characters of an entry's text that are shown beside a draft."""
+READABLE = 200
+"""Pixels at a text scale of 100 % from which the selected source's text has room below the list."""
 
 
 def entry_words(entry: Entry) -> str:
@@ -83,6 +86,7 @@ class SourcesView(QWidget):
         name = "Entries that the draft was made from"
         self.table = EntryTableView(self.model, name, self)
         self.table.selectionModel().currentChanged.connect(lambda now, _old: self._read(now))
+        self.table.entry_chosen.connect(self._chosen)
         self.caption = Caption(parent=self)
         self.go = LinkButton("Go to it", self)
         self.go.clicked.connect(self._go)
@@ -91,7 +95,7 @@ class SourcesView(QWidget):
         self._reader = Loader(self)
         self._reader.loaded.connect(self._show)
         self._reader.failed.connect(self._failed)
-        below = QWidget(self)
+        below = self._below = QWidget(self)
         column = column_in(below, S4, (S12, S4, S4, 0))
         column.addLayout(row(self.caption, 1, self.go))
         column.addWidget(self.text, 1)
@@ -101,6 +105,10 @@ class SourcesView(QWidget):
         outer.addWidget(self.split)
         self.table.setMinimumHeight(70)
         self.text.setMinimumHeight(40)
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._below.setVisible(self.height() >= scaled(READABLE))
 
     def show_sources(self, document: Document, shown: Partition) -> None:
         """Show the entries of the history and of the split turn's first part."""
@@ -150,6 +158,11 @@ class SourcesView(QWidget):
         self.caption.setText(caption)
         self.text.set_text(words[:LONGEST])
         self.go.setVisible(bool(caption))
+
+    def _chosen(self, entry: int) -> None:
+        """Where its text has no room here, the entry is shown in the other views."""
+        if self._below.isHidden():
+            self.entry_requested.emit(entry)
 
     def _go(self) -> None:
         index = self.table.currentIndex()

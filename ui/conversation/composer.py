@@ -13,10 +13,10 @@ _SENDING = (_PLAIN, Qt.KeyboardModifier.ControlModifier)
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 HINTS = (
-    "Message at the leaf, / for commands, @ for files   (Enter sends, Shift+Enter new line)",
-    "Message at the leaf   (Enter sends, Shift+Enter new line)",
-    "Message at the leaf   (Enter sends)",
-    "Message at the leaf",
+    "Message the agent, / for commands, @ for files   (Enter sends, Shift+Enter new line)",
+    "Message the agent   (Enter sends, Shift+Enter new line)",
+    "Message the agent   (Enter sends)",
+    "Message the agent",
 )
 RUNNING_HINTS = (
     "Tell the agent now   (Enter: into this turn, Alt+Enter: after it, Esc stops)",

@@ -14,8 +14,9 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.services.document import Document
 from explorer.services.lessons.answer import Answer
 from explorer.services.lessons.answers import ANSWERS
+from explorer.services.lessons.cut_answers import running_sums
 from explorer.services.lessons.lesson import Lesson, Step
-from explorer.services.lessons.places import find_place
+from explorer.services.lessons.places import find_place, rules_sentence
 from explorer.services.lessons.prediction import Prediction, answer_words, judge, options_of
 from explorer.services.lessons.situation import NoAnswer, Place, Situation, situation_at
 from ui.app_state import AppState
@@ -124,6 +125,7 @@ class LessonRun(QObject):
         window.map.show()
         self._state.end_trial()
         window.map.set_partition(window.compaction.partition)
+        window.map.set_sums({})
 
     def _rules(self, lesson: Lesson) -> tuple[Profile, Settings]:
         profile, settings = self._state.profile, self._state.settings
@@ -177,7 +179,9 @@ class LessonRun(QObject):
         goes_on = at == self._at + 1 and now is self._now
         self._at, self._now, self._answer, self._refusal = at, now, answer, refusal
         self._prediction, self._is_asking = Prediction(), step.kind is not None
-        where = now.place.sentence if now is not None else refusal
+        where = refusal
+        if now is not None:
+            where = f"{now.place.sentence} {rules_sentence(document, now.place.profile)}".strip()
         self._view.show_step(
             lesson,
             at,
@@ -215,6 +219,7 @@ class LessonRun(QObject):
             window.map.select(place.instruction)
         elif not stays:
             window.map.select(place.at)
+        window.map.set_sums(running_sums(now) if step.sums else {})
         self._draw_cut(step)
         if step.cut == "shown" and not is_about:
             window.map.show_cut()

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import aclosing, suppress
 
 from PySide6.QtCore import QObject
 
+from explorer.facts.errors import reports_failure
 from explorer.services.document import Document
 from explorer.session.columns import SessionColumns
+from explorer.session.entries import ToolResultMessage
 from explorer.session.kinds import Flag, Kind
+from explorer.session.tool_actions import SHELL_TOOLS, ActionKind, tool_actions
 from explorer.store import SearchHit, SessionRow, Store, StoreError
 from explorer.workbench import Workbench
 from ui.app_state import AppState
@@ -101,6 +104,10 @@ class SearchController(QObject):
     ) -> None:
         """Show the hits in a session on its map, and list them."""
         errors, results, caption = self._bar.only_errors, [], ""
+
+        def is_wanted() -> bool:
+            return number == self._number
+
         if named := _NUMBER.fullmatch(query):
             entry, entries = int(named[1]), len(document.tree)
             if entry < entries:
@@ -110,16 +117,19 @@ class SearchController(QObject):
             else:
                 caption = "This session has no entries yet."
         elif query:
-            steps = bench.search(
-                query, (document.key,), MOST_HITS, lambda: number == self._number, errors
-            )
+            steps = bench.search(query, (document.key,), MOST_HITS, is_wanted)
             results = [_result(hit, "") async for step in steps for hit in step.hits]
-            if not errors and len(results) <= _MOST_CALLS:
+            if errors:
+                hits = [one.entry for one in results]
+                failed = await asyncio.to_thread(_failed, document, hits, is_wanted)
+                results = [one for one in results if one.entry in set(failed)]
+            elif len(results) <= _MOST_CALLS:
                 hits = [one.entry for one in results]
                 results += await asyncio.to_thread(_titled_results, document, query, hits)
         else:
-            columns = document.tree.columns
-            failed = [at for at in range(len(document.tree)) if columns.flags[at] & Flag.ERROR]
+            failed = await asyncio.to_thread(
+                _failed, document, range(len(document.tree)), is_wanted
+            )
             results = await asyncio.to_thread(_rows_of, document, failed)
         if number != self._number:
             return
@@ -201,6 +211,31 @@ def _rows_of(document: Document, entries: Sequence[int]) -> list[SearchResult]:
         )
         for at, line in zip(entries, lines, strict=True)
     ]
+
+
+def _failed(document: Document, entries: Sequence[int], is_wanted: Callable[[], bool]) -> list[int]:
+    """Those of some entries that failed, by what is recorded or by what a command printed. Ends
+    soon after ``is_wanted`` is false."""
+    columns, read = document.tree.columns, document.payloads.shown
+    shells = {at for at, tool in enumerate(columns.tools) if tool in SHELL_TOOLS}
+    failed = []
+    for at in entries:
+        if not is_wanted():
+            break
+        if columns.flags[at] & Flag.ERROR:
+            failed.append(at)
+        elif columns.kind[at] == Kind.TOOL_RESULT and columns.tool[at] in shells:
+            result, reply = read.entry(at), _replied_to(columns, at)
+            asked = read.entry(reply).calls if reply >= 0 else ()
+            works = [
+                tool_actions(call.name, call.arguments)[0].kind
+                for call in asked
+                if isinstance(result.body, ToolResultMessage) and call.id == result.body.call_id
+            ]
+            # What a command shows of a file is not what went wrong with it.
+            if ActionKind.RUN in works and reports_failure(result.text):
+                failed.append(at)
+    return failed
 
 
 def _titled_results(document: Document, query: str, hits: Sequence[int]) -> list[SearchResult]:

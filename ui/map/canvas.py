@@ -166,9 +166,20 @@ class Geometry(Struct, frozen=True):
         return self.px(44)
 
     @property
+    def has_names(self) -> bool:
+        """Whether there is room for what entries are named by: their indices. Where a second line
+        fits, they stand there."""
+        is_wide = self.width >= self.text_left + self.px(440)
+        return is_wide and self.level is Level.ENTRIES and not self.has_details
+
+    @property
+    def name_right(self) -> float:
+        return self.bar_left - self.px(8)
+
+    @property
     def text_right(self) -> float:
         if self.has_bars:
-            return self.bar_left - self.px(8)
+            return self.name_right - (self.px(48) if self.has_names else 0)
         return self.width - self.px(84) if self.has_numbers else self.width - self.px(12)
 
     def fold_handle(self, row: int, lane: int) -> QRectF:

@@ -15,6 +15,7 @@ from ui.map.layout import composition
 from ui.map.rows import TURN_START, RowCategory
 from ui.theme import RADIUS, role_name, role_token, verdict_brush
 from ui.theme.verdicts import OMITTED, PRUNED
+from ui.widgets.figures import full
 
 
 def paint_rows_below(canvas: Canvas) -> None:
@@ -67,6 +68,8 @@ def paint_entries(canvas: Canvas) -> None:
         card.text()
     if geometry.has_numbers:
         _numbers(canvas, cards)
+    if geometry.has_names:
+        _names(canvas, cards)
 
 
 class _Card:
@@ -236,7 +239,7 @@ class _Card:
 def _bars(canvas: Canvas, cards: list[_Card]) -> None:
     """The token bars: one colour after the other, so that the pen changes rarely."""
     geometry, inks, painter = canvas.geometry, canvas.inks, canvas.painter
-    if not geometry.has_bars:
+    if not geometry.has_bars or canvas.model.sums:
         return
     height, width = geometry.px(5), geometry.bar_width
     sizes = canvas.model.sizes
@@ -289,8 +292,30 @@ def _numbers(canvas: Canvas, cards: list[_Card]) -> None:
     align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     for card in cards:
         box = QRectF(geometry.number_right - width, card.middle - height / 2, width, height)
+        if added := canvas.model.sums.get(card.entry):
+            tokens, total = added
+            painter.setPen(inks.theme.ink)
+            painter.drawText(box, align, full(total))
+            painter.setPen(inks.theme.dim)
+            if geometry.has_bars:
+                # The bar gives its room.
+                box.setRect(geometry.bar_left, box.top(), geometry.bar_width, height)
+                painter.drawText(box, align, f"+{full(tokens)}")
+            continue
         text = entry_figure(canvas.model.tree.columns, card.entry, sizes[card.entry])
         painter.drawText(box, align, text)
+
+
+def _names(canvas: Canvas, cards: list[_Card]) -> None:
+    """The index of each entry, as all texts name it."""
+    geometry, inks, painter = canvas.geometry, canvas.inks, canvas.painter
+    painter.setFont(inks.small)
+    painter.setPen(inks.theme.dim)
+    width, height = geometry.px(60), geometry.px(20)
+    align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    for card in cards:
+        box = QRectF(geometry.name_right - width, card.middle - height / 2, width, height)
+        painter.drawText(box, align, f"#{card.entry}")
 
 
 _SEARCHED = 4_000

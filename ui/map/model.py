@@ -88,6 +88,8 @@ class MapModel(QObject):
         self.threads: tuple[tuple[int, int], ...] = ()
         """Pairs of entries that are joined by a line, the earlier first."""
         self.partition: Any = None
+        self.sums: Mapping[int, tuple[int, int]] = {}
+        """What some entries take and the sum up to each, in place of their sizes."""
         self.places = PathPlaces(tree.path(-1))
         self.sizes = EntrySizes(tree)
         """Tokens of the entries."""
@@ -420,6 +422,12 @@ class MapModel(QObject):
         """Rows whose entries take other tokens than before."""
         self.rows = Rows(self.groups, self.sizes.all)
         self._build_rows()
+
+    def set_sums(self, sums: Mapping[int, tuple[int, int]]) -> None:
+        """Show what entries take with a running sum; an empty mapping: their sizes."""
+        if sums or self.sums:
+            self.sums = sums
+            self.marks_changed.emit()
 
     def set_partition(self, partition: Any) -> None:
         self.partition = partition

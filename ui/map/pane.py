@@ -354,6 +354,10 @@ class MapPane(QWidget):
         self.model.set_partition(partition)
         self.minimap.update()
 
+    def set_sums(self, sums: Mapping[int, tuple[int, int]]) -> None:
+        """Show tokens of entries with the sum up to each, in place of their sizes; or no more."""
+        self.model.set_sums(sums)
+
     def set_labels(self, labels: Mapping[int, str]) -> None:
         self.model.set_labels(labels)
 

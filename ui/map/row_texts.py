@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from explorer.audit.provenance import (
@@ -40,6 +40,7 @@ class RowSource(Protocol):
     started: dict[int, str]
     partition: Any
     sizes: EntrySizes
+    sums: Mapping[int, tuple[int, int]]
 
     @property
     def lanes(self) -> Lanes: ...
@@ -146,6 +147,8 @@ class TextCache:
         at the end its short summary, or the first that its summary says."""
         fold = self._model.fold(entry)
         parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
+        if self._model.tree.is_undone(entry, self._model.leaf):
+            parts.append("undone")
         if fold is not None:
             parts.append(sized(fold.tokens_before, fold.tokens_after, self.sizes_known(entry)))
             word = "folded" if entry in self._model.folded else "summarized"
@@ -180,6 +183,8 @@ class TextCache:
         if text := self._worded(entry, self._lines.whole):
             parts.append(spoken(text) if columns.kind[entry] == Kind.COMPACTION else text)
         parts.append(entry_tokens_words(columns, entry, self._model.sizes[entry]))
+        if entry in self._model.sums:
+            parts.append(f"{self._model.sums[entry][1]:,} from the newest up to it")
         parts += self._notes(entry)
         return ". ".join(part.rstrip(".") for part in parts) + "."
 
@@ -188,6 +193,8 @@ class TextCache:
         notes = []
         if label := model.labels.get(entry):
             notes.append(f"Label {label}")
+        if model.tree.is_undone(entry, model.leaf):
+            notes.append("Undone")
         if entry == model.leaf:
             notes.append("The current leaf")
         elif not model.lanes.is_active(entry):

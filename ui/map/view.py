@@ -54,6 +54,7 @@ from ui.map.interactions import (
 from ui.map.model import MapModel
 from ui.map.zoom_area import ZoomedArea
 from ui.theme import motion_ms, theme_signals
+from ui.widgets.terms import meaning
 
 MOTION_MS = 180
 
@@ -522,8 +523,11 @@ class MapView(ZoomedArea):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            entry = self.entry_at(QPointF(event.pos()))
-            if entry >= 0:
+            at = QPointF(event.pos())
+            entry = self.entry_at(at)
+            if self._is_on_cut(at):
+                QToolTip.showText(event.globalPos(), meaning("cut"), self)
+            elif entry >= 0:
                 QToolTip.showText(event.globalPos(), "\n".join(self.model.texts.tip(entry)), self)
             else:
                 QToolTip.hideText()

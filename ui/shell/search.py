@@ -109,7 +109,10 @@ class SearchBar(QWidget):
         self.errors.setText("Errors")
         theme.bind_icon(self.errors, "error", "dim")
         self.errors.setCheckable(True)
-        self.errors.setToolTip("Only what failed: without words all of this session")
+        self.errors.setToolTip(
+            "Only what failed, without words all of this session; commands that print failures and "
+            "end well count in this session alone"
+        )
         self.errors.setAccessibleName("Search only errors")
         layout = row_in(self, theme.S4)
         for widget in (self.box, self.previous, self.following, self.errors, self.everywhere):

@@ -7,7 +7,6 @@ commands are shown as the session has them.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -48,7 +47,7 @@ from explorer.session.entries import (
     images_of,
     text_of,
 )
-from explorer.session.text import call_title
+from explorer.session.text import call_title, name_in_words
 from explorer.session.text_difference import DifferenceLine, Sign, changed_lines
 from ui.audit.known import NOT_RECORDED
 
@@ -56,8 +55,6 @@ MOST_LISTED = 100
 """Results of a prune that are named one by one."""
 MOST_WORDS, DEEPEST = 2_000, 4
 """Characters and levels of a recorded value that are shown; Raw has all of it."""
-_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
-"""Between two words of a recorded name."""
 MOST_DIFF = 200_000
 """Characters of a diff that a tool recorded of which lines are made."""
 _NAMED_IN_TITLE = ("path", "file_path", "pattern", "query", "url")
@@ -425,18 +422,11 @@ def _changes(
 def _recorded(name: str, data: Any) -> list[Block]:
     """What an agent or an extension recorded for itself, in words; empty values say nothing."""
     values = data if isinstance(data, Mapping) else {"Says": data}
-    facts = [NamedValue("What", _spaced(name))]
+    facts = [NamedValue("What", name_in_words(name))]
     for key, value in islice(values.items(), MOST_LISTED):
         if words := _in_words(value):
-            facts.append(NamedValue(_spaced(str(key)), words[:MOST_WORDS]))
+            facts.append(NamedValue(name_in_words(str(key)), words[:MOST_WORDS]))
     return [FactsBlock(tuple(facts))]
-
-
-def _spaced(name: str) -> str:
-    """``stop_hook_summary`` and ``stopHookSummary`` as “Stop hook summary”."""
-    words = _JOINT.sub(" ", name).split()
-    lower = [word if word.isupper() else word.lower() for word in words]
-    return " ".join(lower)[:1].upper() + " ".join(lower)[1:]
 
 
 def _in_words(value: Any, depth: int = 0) -> str:
@@ -452,7 +442,7 @@ def _in_words(value: Any, depth: int = 0) -> str:
     said = [(key, words) for key, words in said if words]
     is_named = len(said) > 1
     return "\n".join(
-        f"{_spaced(str(key))}: {words}" if is_named and key is not None else words
+        f"{name_in_words(str(key))}: {words}" if is_named and key is not None else words
         for key, words in said
     )
 

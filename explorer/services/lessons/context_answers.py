@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from explorer.compaction.context_size import ContextSize, context_size
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.compaction.triggers import fitted, limit_of, reserve_of, should_compact
@@ -42,8 +44,8 @@ def unseen_entries(now: Situation) -> Answer:
         raise NoAnswer("The model is sent every message of this session.")
     apart = [entry for entry in unseen if entry not in path]
     reason = (
-        f"Of {count_text(len(messages), 'message')} in the session the model is not sent "
-        f"{len(unseen):,}: {len(apart):,} are on other branches, and "
+        f"The model is not sent {count_text(len(unseen), 'message')}: {len(apart):,} are on other "
+        "branches, and "
         f"{len(unseen) - len(apart):,} on its own path were summarized, left out or never sent."
     )
     ordered = (*reversed(apart), *(entry for entry in reversed(unseen) if entry in path))
@@ -101,10 +103,8 @@ def heaviest_entry(now: Situation) -> Answer:
         raise NoAnswer("The model is sent nothing here.")
     most = max(weights.values())
     heaviest = tuple(entry for entry, tokens in weights.items() if tokens == most)
-    share = 100 * most // max(1, sum(weights.values()))
     return Answer(
-        f"#{heaviest[0]} takes {most:,} tokens, {share} % of what the entries of this context take "
-        "together.",
+        f"#{heaviest[0]} takes {most:,} tokens.",
         entries=heaviest,
         explain=lambda entry: (
             f"#{entry} takes {size_of(now, entry)}."
@@ -118,7 +118,7 @@ def context_tokens(now: Situation) -> Answer:
     """The size of the context, as the gauge shows it."""
     size = size_at(now)
     return Answer(
-        f"The context of #{now.place.at} takes {size.shown:,} tokens ({size.source}).",
+        f"The context of #{now.place.at} takes {size.shown:,} tokens.",
         number=size.shown,
     )
 
@@ -137,15 +137,20 @@ def threshold(now: Situation) -> Answer:
     return Answer(reason, number=limit)
 
 
-def is_due(now: Situation) -> Answer:
-    """Whether a compaction is due here: yes or no."""
-    profile, settings = now.place.profile, fitted(now.place.profile, now.place.settings)
+def is_due_in_half(now: Situation) -> Answer:
+    """Whether a compaction would be due in a window of half the size: yes or no."""
+    profile, place = now.place.profile, now.place
+    half = replace(place.settings, context_window=place.settings.context_window // 2)
+    settings = fitted(profile, half)
     tokens, limit = size_at(now).tokens, max(0, limit_of(profile, settings))
-    due = should_compact(tokens, profile, settings)
     compared = "more than" if tokens > limit else "not more than"
-    reason = f"The context has {tokens:,} tokens, {compared} the threshold of {limit:,}."
+    reason = (
+        f"In a window of {settings.context_window:,} tokens the threshold lies at {limit:,}. The "
+        f"context has {tokens:,}, {compared} that."
+    )
     if not profile.enabled:
         reason += f" And {profile.title} never compacts without being asked."
+    due = should_compact(tokens, profile, settings)
     return Answer(reason, chosen=frozenset({"yes" if due else "no"}))
 
 

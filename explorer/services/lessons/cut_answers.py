@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
+from msgspec.structs import replace
+
 from explorer.compaction.cut_point import walk_back
 from explorer.compaction.reasons import count_text, not_a_cut, tokens_text
 from explorer.services.lessons.answer import Answer, verdict_of
-from explorer.services.lessons.situation import NoAnswer, Situation
+from explorer.services.lessons.situation import NoAnswer, Situation, situation_at
 from explorer.session.kinds import Kind
 
 
@@ -20,20 +24,6 @@ def cut_entry(now: Situation) -> Answer:
         cuts=(made.cut, made.cut_point),
         explain=lambda entry: _why_not(now, entry),
     )
-
-
-def tokens_kept(now: Situation) -> Answer:
-    """How many tokens stay as they are."""
-    made, kept = now.made, now.shown.tokens_kept
-    words = f"From #{made.first_kept} to the end {kept:,} tokens are kept"
-    if made.profile.cut_unit == "tokens":
-        wanted = made.keep.tokens
-        than = "more than" if kept > wanted else "fewer than" if kept < wanted else "exactly"
-        words += (
-            f", {than} the {wanted:,} that were asked for: the cut can only fall between whole "
-            "entries"
-        )
-    return Answer(f"{words}.", number=kept)
 
 
 def walk_reached(now: Situation) -> Answer:
@@ -52,6 +42,24 @@ def walk_reached(now: Situation) -> Answer:
         entries=(entry,),
         explain=lambda found: _weight_from(now, found),
     )
+
+
+def running_sums(now: Situation) -> dict[int, tuple[int, int]]:
+    """What the walk back adds up: the tokens of each entry that it can come to, and the sum from
+    the newest one up to it."""
+    view, boundary = now.shown.preparation.cuts.view, now.shown.boundary
+    weights = view.weights[boundary:][::-1]
+    entries = (view.path[at] for at in range(len(view) - 1, boundary - 1, -1))
+    return dict(zip(entries, zip(weights, accumulate(weights), strict=True), strict=True))
+
+
+def cut_of_half(now: Situation) -> Answer:
+    """The entry before which the cut would fall if half as much were to be kept."""
+    made, place = now.made, now.place
+    if made.profile.cut_unit == "rounds":
+        raise NoAnswer(f"{made.profile.title} counts rounds, not tokens. {made.reason}")
+    sizes = replace(place.settings, keep_recent_tokens=made.settings.keep_recent_tokens // 2)
+    return cut_entry(situation_at(now.document, replace(place, settings=sizes)))
 
 
 def _weight_from(now: Situation, entry: int) -> str:
@@ -81,9 +89,8 @@ def valid_cuts(now: Situation) -> Answer:
         raise NoAnswer("There is no valid cut on this path.")
     entries = tuple(path[position] for position in reversed(cuts))
     return Answer(
-        f"Between #{path[now.shown.boundary]} and the end the path may be cut at "
-        f"{count_text(len(cuts), 'place')}: before a message of the user, a reply or another entry "
-        "that stands alone, never between a call and its result.",
+        f"From #{path[now.shown.boundary]} on the path may be cut before a message of the user, a "
+        "reply or another entry that stands alone, never between a call and its result.",
         entries=entries,
         cuts=tuple(cuts),
         explain=lambda entry: _why_not(now, entry),
@@ -139,8 +146,8 @@ def split_turn(now: Situation) -> Answer:
         return Answer(reason, chosen=frozenset({"whole"}))
     view = made.cuts.view
     return Answer(
-        f"Turn {view.turn(made.turn_start)} starts at #{made.path[made.turn_start]} and the cut "
-        f"falls at #{made.first_kept}, inside it: the turn is split.",
+        f"The cut falls at #{made.first_kept}, which is not where turn "
+        f"{view.turn(made.turn_start)} starts: that turn is split.",
         chosen=frozenset({"split"}),
         show=made.first_kept,
     )

@@ -54,6 +54,8 @@ class Step(Struct, frozen=True):
     """A place of its own, in ``places.PLACES``; empty: the lesson's."""
     cut: CutShown = "hidden"
     """When the cut is on the map: never, with the answer, or all the time."""
+    sums: bool = False
+    """Whether each row of the map has the sum of tokens from it to the newest entry."""
     line: int = 0
     """Where it starts in its file."""
 

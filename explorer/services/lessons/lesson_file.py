@@ -37,7 +37,7 @@ _HEAD_KEYS: dict[str, type] = {
 }  # fmt: skip
 _STEP_KEYS: dict[str, type] = {
     "light": str, "then": str, "kind": str, "answer": str, "options": dict, "several": bool,
-    "tolerance": int, "place": str, "cut": str,
+    "tolerance": int, "place": str, "cut": str, "sums": bool,
 }  # fmt: skip
 _FIGURE = re.compile(r"\{(\w+)\}")
 _TOML_LINE = re.compile(r"\(at line (\d+)")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
+from explorer.audit.provenance import Provenance
 from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
@@ -17,8 +18,10 @@ from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning
 from explorer.compaction.reasons import tokens_text
 from explorer.facts.instructions import standing_instructions
+from explorer.formats import adapter_of
 from explorer.services.document import Document
 from explorer.services.edits import pruning_of
+from explorer.services.effective_rules import recorded_rules
 from explorer.services.lessons.situation import Place, Situation, situation_at
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
@@ -192,6 +195,24 @@ def instructions_in(now: Situation, known: dict[int, bool] | None = None) -> lis
             text = now.document.payloads.shown.entry(entry).text
             memory[entry] = any(True for _ in standing_instructions(text))
     return [entry for entry in users if memory[entry]]
+
+
+def rules_sentence(document: Document, profile: Profile) -> str:
+    """Whose rules a lesson goes by, where they are not those of the agent that wrote the session;
+    else nothing."""
+    form, recorded = document.header.format, recorded_rules(document)
+    if not recorded.is_own:
+        return (
+            f"{adapter_of(form).title} does not record its rules; the lesson goes by those of the "
+            f"profile {profile.title}."
+        )
+    is_sure = recorded.known.provenance is Provenance.EXACT and not document.writer.made_here(0)
+    if is_sure and recorded.profile.name != profile.name:
+        return (
+            f"{recorded.profile.title} wrote it; the lesson goes by the rules of the profile "
+            f"{profile.title}."
+        )
+    return ""
 
 
 PLACES: dict[str, Finder] = {

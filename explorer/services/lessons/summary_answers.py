@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from explorer.compaction.branch_summaries import BranchPreparation, prepare_branch
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES
@@ -10,7 +12,7 @@ from explorer.compaction.pruning import PruningPlan, plan_pruning
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.compaction.requests import SummaryRequest
 from explorer.services.edits import pruning_of
-from explorer.services.lessons.answer import Answer, size_of, verdict_of
+from explorer.services.lessons.answer import Answer, verdict_of
 from explorer.services.lessons.places import instructions_in
 from explorer.services.lessons.situation import NoAnswer, Situation
 from explorer.session.kinds import Kind
@@ -105,17 +107,9 @@ def common_ancestor(now: Situation) -> Answer:
     ancestor = prepared.common_ancestor
     if ancestor < 0:
         raise NoAnswer("The two branches share nothing.")
-    left = count_text(len(prepared.entries), "entry")
-    reason = (
-        f"The paths to #{prepared.old_leaf} and to #{prepared.target} are the same up to "
-        f"#{ancestor}, and part there."
-    )
-    if ancestor == prepared.target:
-        reason = (
-            f"#{ancestor} is on the path to #{prepared.old_leaf}, and the work went on from it."
-        )
     return Answer(
-        f"{reason} Below it lie the {left} that are left.",
+        f"The two paths, that to #{prepared.old_leaf} and that on which the work went on, are the "
+        f"same up to #{ancestor}, and part there.",
         entries=(ancestor,),
         explain=lambda entry: _shared(now, prepared, entry),
     )
@@ -183,7 +177,7 @@ def pruned_results(now: Situation) -> Answer:
         return f"#{entry} stays: it is protected, too small, or the newest word on its file."
 
     return Answer(
-        f"{plan.reason} The first to go is #{first.entry}. {first.reason}",
+        f"The first to go is #{first.entry}. {first.reason}",
         entries=tuple(by_entry),
         explain=explain,
     )
@@ -260,16 +254,19 @@ def keeps_words(now: Situation) -> Answer:
     return Answer(reason, chosen=frozenset(chosen), show=entry)
 
 
-def pin_cost(now: Situation) -> Answer:
-    """How many tokens a pinned instruction takes after every summary."""
-    entry = _instruction(now)
-    tokens = now.document.tokens.entry_tokens(entry, now.place.profile)
-    total = now.shown.tokens_after_estimate
+def pins_cost(now: Situation) -> Answer:
+    """How many tokens the user's messages that are summarized take, were they pinned instead."""
+    kinds, made = now.tree.columns.kind, now.made
+    found = [at for at in (*made.history, *made.turn_prefix) if kinds[at] == Kind.USER]
+    if not found:
+        raise NoAnswer("No message of the user's would be summarized here.")
+    sizes = [now.document.tokens.entry_tokens(entry, now.place.profile) for entry in found]
     return Answer(
-        f"#{entry} takes {size_of(now, entry)}, and a line above it that says where it is from; "
-        f"the whole context after this compaction takes about {total:,}.",
-        number=tokens,
-        show=entry,
+        f"{count_text(len(found), 'message').capitalize()} of the user's would be summarized, of "
+        f"{min(sizes):,} to {max(sizes):,} tokens, each with a line above it that says where it is "
+        "from. The whole context after this compaction takes about "
+        f"{now.shown.tokens_after_estimate:,}.",
+        number=sum(sizes),
     )
 
 
@@ -289,9 +286,9 @@ NONE = "none"
 _NONE = (NONE, "None of them")
 
 
-def _each(outcomes: list[ProfileOutcome]) -> str:
+def _each(outcomes: list[ProfileOutcome], what: Callable[[ProfileOutcome], str]) -> str:
     return "; ".join(
-        f"{one.profile.title}: before #{one.first_kept}, {tokens_text(one.shown.tokens_kept)} kept"
+        f"{one.profile.title}: {what(one)}"
         if one.compacts
         else f"{one.profile.title}: nothing to compact"
         for one in outcomes
@@ -303,7 +300,8 @@ def cuts_by_profile(now: Situation) -> Answer:
     outcomes, mine = _outcomes(now), now.made
     same = frozenset(one.profile.name for one in outcomes if one.first_kept == mine.first_kept)
     return Answer(
-        f"Here the cut falls before #{mine.first_kept}. {_each(outcomes)}.",
+        f"Here the cut falls before #{mine.first_kept}. "
+        f"{_each(outcomes, lambda one: f'before #{one.first_kept}')}.",
         chosen=same or frozenset({NONE}),
         options=(*_options(outcomes), _NONE),
         show=mine.first_kept,
@@ -317,7 +315,8 @@ def keeps_most(now: Situation) -> Answer:
         raise NoAnswer("None of the systems would compact here.")
     most = max(one.shown.tokens_kept for one in outcomes)
     best = frozenset(one.profile.name for one in outcomes if one.shown.tokens_kept == most)
-    return Answer(f"{_each(outcomes)}.", chosen=best, options=_options(_outcomes(now)))
+    kept = _each(outcomes, lambda one: f"{tokens_text(one.shown.tokens_kept)} kept")
+    return Answer(f"{kept}.", chosen=best, options=_options(_outcomes(now)))
 
 
 def due_by_profile(now: Situation) -> Answer:

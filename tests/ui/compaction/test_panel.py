@@ -129,6 +129,20 @@ def test_the_window_holds_the_reserve(panel: CompactionPanel) -> None:
     assert "threshold 7.5k" in shown_texts(panel.setup)
 
 
+def test_no_more_is_kept_than_the_window_and_the_reserve_leave(panel: CompactionPanel) -> None:
+    setup = panel.setup
+    QTest.keyClick(setup.keep.track, Key.Key_End)
+    assert setup.keep.value() == setup.keep.box.maximum() == 200_000 - 16_384
+    reserve = setup.reserve.box
+    reserve.setFocus()
+    reserve.selectAll()
+    QTest.keyClicks(reserve, "50000")
+    QTest.keyClick(reserve, Key.Key_Return)
+    assert setup.keep.value() == 150_000
+    assert panel.partition is not None
+    assert panel.partition.preparation.settings.keep_recent_tokens == 150_000
+
+
 def test_the_reason_is_said_and_its_entries_can_be_followed(panel: CompactionPanel) -> None:
     shown = panel.partition
     assert shown is not None
@@ -149,7 +163,7 @@ def test_links_are_made_of_escaped_text() -> None:
 
 def test_a_refusal_says_why_and_what_to_do(panel: CompactionPanel) -> None:
     """E4: nothing to summarize."""
-    set_keep(panel, 500_000)
+    set_keep(panel, 180_000)
     shown = panel.partition
     assert shown is not None and isinstance(shown.preparation, PreparationRefusal)
     words = panel.setup.why.accessibleName()
@@ -296,7 +310,7 @@ def test_preview_at_another_entry_is_named(panel: CompactionPanel) -> None:
     panel.set_at(60)
     assert "at #60" in panel.setup.heading.text()
     panel.set_at(None)
-    assert "at the leaf" in panel.setup.heading.text()
+    assert "in the context:" in panel.setup.heading.text()
 
 
 def test_a_hand_made_draft_shows_up(panel: CompactionPanel) -> None:

@@ -327,6 +327,28 @@ def test_labels_are_drawn_as_tags(show: Show, branchy: Branchy) -> None:
     assert accent.name() in tagged and accent.name() not in plain
 
 
+def test_rows_are_named_by_their_index_where_it_has_room(show: Show, branchy: Branchy) -> None:
+    """Beside the first line; where a second one fits it stands there."""
+    pane = show(branchy.document)
+
+    def has_ink() -> bool:
+        right = round(pane.view.geometry_now().name_right)
+        found = colours(picture(pane), row_box(pane, branchy.leaf - 6, right - 12, right))
+        return len(found) > 1
+
+    pane.resize(900, 700)
+    QApplication.processEvents()
+    left = pane.view.geometry_now().text_left
+    assert pane.view.geometry_now().has_names and has_ink()
+    pane.view.set_zoom(2.5)
+    assert not pane.view.geometry_now().has_names
+    pane.view.set_zoom(1)
+    pane.resize(480, 700)
+    QApplication.processEvents()
+    assert not pane.view.geometry_now().has_names
+    assert pane.view.geometry_now().text_left == left, "no title is moved for it"
+
+
 def test_the_list_is_in_step_with_the_map(show: Show, branchy: Branchy) -> None:
     pane = show(branchy.document)
     pane.show_as(Shown.BOTH)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft, open_sample
+from ui.library.pane import DETAIL_ROLE
 from ui.shell.command_palette import CommandPalette, ShortcutsPage, key_sections
 from ui.widgets.dialogs import help_html
 
@@ -72,6 +73,13 @@ async def test_actions_are_enabled_where_they_can_do_something(house: House) -> 
     assert not {"next_hit", "previous_hit"} & enabled(live)
 
 
+def detail_of(live: RunningWindow) -> str:
+    """The second line of the first session in the list."""
+    model = live.window.library.list.model()
+    lines = [str(model.index(row, 0).data(DETAIL_ROLE)) for row in range(model.rowCount())]
+    return " ".join(lines)
+
+
 async def test_undo_is_offered_where_there_is_a_compaction(house: House) -> None:
     """Taken back one after the other, until there is none on the path."""
     live = await house.start(sample_path())
@@ -85,6 +93,9 @@ async def test_undo_is_offered_where_there_is_a_compaction(house: House) -> None
         await live.idle()
         undone += 1
     assert undone == 3, "the new one and the two that the session came with"
+    row = len(live.document.tree) - 1
+    assert live.window.map.model.texts.compaction(row).split(" · ")[1] == "undone"
+    await live.until(lambda: "2 compactions" in detail_of(live), "what the list counts")
     assert "summarize" in enabled(live)
 
 

@@ -10,8 +10,9 @@ from tests.models.server import Answer, ChatServer, HttpFailure, Plan, Stall
 from tests.models.summaries import GOOD
 from tests.ui.window.conftest import MODEL
 from tests.ui.window.house import House
-from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.running import RunningWindow, on_screen, sample_path
 from tests.ui.window.steps import commit, draft, open_sample
+from ui.widgets.entry_table import ENTRY
 
 # A provider that asks for more patience than anybody has is not waited for.
 RATE_LIMIT = HttpFailure(429, "Rate limit reached for requests", retry_after="600")
@@ -205,3 +206,50 @@ async def test_a_draft_of_where_the_session_went_on_waits_too(house: House) -> N
     assert document.tree.kind(document.leaf) is Kind.COMPACTION
     assert document.tree.columns.parent[document.leaf] == made_at
     await again.idle()
+
+
+async def test_settings_and_draft_can_be_used_in_a_small_window(house: House) -> None:
+    """What the sliders change, and enough of a draft to read it, without scrolling."""
+    live = await house.start(sample_path(), size=(1024, 700))
+    live.keys("Ctrl+3")
+    await live.idle()
+    setup = live.window.compaction.setup
+    seen = on_screen(setup.area.viewport())
+    for part in (setup.keep, setup.reserve, setup.window_size, setup.why):
+        assert seen.contains(on_screen(part)), part
+    before = setup.why.accessibleName()
+    live.click(setup.keep.track)
+    assert setup.why.accessibleName() != before
+    assert seen.contains(on_screen(setup.keep)) and seen.contains(on_screen(setup.why))
+    await draft(live)
+    page = live.window.compaction.draft
+    text = on_screen(page.editor.viewport())
+    assert on_screen(page._area.viewport()).contains(text)
+    assert text.height() >= 8 * page.editor.fontMetrics().lineSpacing()
+    # Without room for its text, a source is shown in the other views.
+    assert not page.sources.text.isVisible()
+    row = page.sources.table.visualRect(page.sources.model.index(1, 0)).center()
+    live.click(page.sources.table.viewport(), row)
+    assert live.window.map.selected == page.sources.model.index(1, 0).data(ENTRY)
+
+
+async def test_what_the_offline_summarizer_cannot_follow_is_said_above_the_buttons(
+    house: House,
+) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+3")
+    await live.tab_to(live.window.compaction.setup.instructions)
+    live.type("Write it in Latin and keep the constraints.")
+    await draft(live)
+    page = live.window.compaction.draft
+    assert page.not_met.text() == (
+        "Rules without a language model cannot follow “Write it in Latin”."
+    )
+    assert page.not_met.isVisible()
+    live.press_button("Try another", live.window.compaction)
+    live.window.compaction.setup.instructions.selectAll()
+    live.type("Keep the constraints.", to=live.window.compaction.setup.instructions)
+    live.keys("Ctrl+Return")
+    await live.until(lambda: len(page.drafts()) == 2, "another draft")
+    await live.idle()
+    assert not page.not_met.isVisible()

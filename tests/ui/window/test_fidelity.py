@@ -11,8 +11,10 @@ from tests.services.test_unreadable_compaction import rollout
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft
+from ui.audit.compare.subjects import SummaryKey
 from ui.audit.fidelity.findings import GroupHeading, NotCarriedHeading
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
+from ui.audit.tab import NOW
 from ui.widgets.marked import marked
 
 
@@ -65,6 +67,27 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     assert "A 409 is a conflict" in page.reading.toPlainText()
     live.keys("Escape", to=page.reading)
     assert page.pages.currentIndex() == FINDINGS and page.list.hasFocus()
+
+
+async def test_the_head_of_the_tab_and_the_findings_are_of_one_compaction(house: House) -> None:
+    live = await house.start(sample_path())
+    page = await fidelity(live, 197)
+    tab = live.window.audit
+    live.choose(page.choice, SummaryKey("entry", 105).code)
+    await live.until(
+        lambda: page.shown is not None and page.shown.entry == tab.shown_moment() == 105, "both"
+    )
+    await live.until(lambda: "#105" in tab.figure.text(), "the sizes of that compaction")
+    live.choose(tab.moment, NOW)
+    await live.until(
+        lambda: page.shown is not None and page.shown.entry == 197, "the newest compaction"
+    )
+    live.click_entry(105)
+    await live.until(
+        lambda: page.shown is not None and page.shown.entry == tab.shown_moment() == 105,
+        "the compaction that is selected",
+    )
+    await live.idle()
 
 
 async def test_a_source_is_one_click_away_and_one_key_back(house: House) -> None:

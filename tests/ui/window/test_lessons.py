@@ -260,7 +260,7 @@ async def test_return_after_a_number_shows_the_answer_to_it(house: House) -> Non
     assert pupil.step.answer == "threshold"
     assert "Right" in pupil.pane.step.verdict.text()
     live.keys("Return")
-    await live.until(lambda: pupil.step.answer == "is_due", "the second step")
+    await live.until(lambda: pupil.step.answer == "room_left", "the second step")
 
 
 async def test_the_map_stays_at_the_answer_when_a_lesson_goes_on(house: House) -> None:
@@ -271,6 +271,8 @@ async def test_the_map_stays_at_the_answer_when_a_lesson_goes_on(house: House) -
     await pupil.begin("cut")
     place = live.window.map.selected
     reached = pupil.answer.entries[0]
+    described = live.window.map.model.texts.describe
+    assert "from the newest up to it" in described(reached)
     live.click(pupil.pane.step.skip)
     await live.until(lambda: not pupil.lessons.is_asking, "the answer")
     await pupil.next()

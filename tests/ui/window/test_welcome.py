@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QAction, QHelpEvent
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 
 from explorer.settings.glossary import glossary
 from tests import homes
@@ -243,8 +243,15 @@ async def test_words_of_the_window_say_what_they_mean(house: House) -> None:
         (setup.window_size, "context window"), (setup.heading, "threshold"),
         (window.context.reserve, "reserve"), (window.header.profile, "profile"),
         (bar.button(0), "needed again"), (bar.button(1), "finding"), (bar.button(2), "ledger"),
+        (window.leaf, "leaf"),
     ):  # fmt: skip
         event = QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), widget.mapToGlobal(QPoint(2, 2)))
         QApplication.sendEvent(widget, event)
         tip = " ".join(widget.toolTip().split())
         assert f"{term.capitalize()}: {glossary()[term]}" in tip
+    window.map.show_cut()
+    await live.idle()
+    map_view, place = window.map.view, live.cut_point()
+    event = QHelpEvent(QEvent.Type.ToolTip, place, map_view.viewport().mapToGlobal(place))
+    QApplication.sendEvent(map_view.viewport(), event)
+    assert f"Cut: {glossary()['cut']}" in " ".join(QToolTip.text().split())

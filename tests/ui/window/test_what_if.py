@@ -122,8 +122,10 @@ async def test_lines_are_left_out_and_others_added(house: House) -> None:
     assert "pi" not in [line.key for line in view.chart.shown]
     assert "pi 0.73" not in view.words.text()
     before = view.drawing
-    view.added_rules.keep.setValue(9_000)
-    live.click(view.added_rules.add)
+    rules = view.added_rules
+    assert rules.keep.maximum() == view.window_box.box.value() - rules.reserve.value()
+    rules.keep.setValue(9_000)
+    live.click(rules.add)
     await live.until(lambda: view.drawing is not before, "another line")
     assert view.drawing is not None
     added = view.drawing.lines[-1]

@@ -93,6 +93,8 @@ class FidelityController(QObject):
     """The ``SummaryKey`` of the summary that is looked at."""
     act_asked = Signal(str, object, object)
     """(one of ``ACTS``, ``Finding``, the ``Audited`` summary)"""
+    moment_wanted = Signal(int)
+    """The compaction whose findings were chosen, or ``NOW`` for those of a draft."""
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -100,7 +102,6 @@ class FidelityController(QObject):
         self._tab = state.window.audit
         self.page = self._tab.findings
         self.page.offer_acts(*ACTS)
-        self._tab.moment_chosen.connect(self._moment_chosen)
         self._auditor: Auditor | None = None
         self._audited: Document | None = None
         self._wanted: SummaryKey | None = None
@@ -117,7 +118,7 @@ class FidelityController(QObject):
         self._places.loaded.connect(lambda found: self.page.detail.show_excerpt(*found))
         page = self.page
         page.seen.connect(self.follow)
-        page.chosen.connect(lambda code: self.look_at(SummaryKey.of(code)))
+        page.chosen.connect(lambda code: self._choose(SummaryKey.of(code)))
         page.stop_asked.connect(self._work.stop)
         self._sources = SourcePlaces(state, self._back_to_findings)
         page.source_requested.connect(self._sources.show)
@@ -183,7 +184,9 @@ class FidelityController(QObject):
         entries = list(reversed(compactions_on_path(tree, document.leaf)))
         if selected >= 0 and tree.kind(selected) is Kind.COMPACTION and selected not in entries:
             entries.append(selected)
-        found += [(f"compaction #{entry}", SummaryKey("entry", entry)) for entry in entries]
+        for entry in entries:
+            undone = ", undone" if tree.is_undone(entry, document.leaf) else ""
+            found.append((f"compaction #{entry}{undone}", SummaryKey("entry", entry)))
         return found
 
     def look_at(self, key: SummaryKey) -> None:
@@ -197,15 +200,23 @@ class FidelityController(QObject):
         self.look_at(SummaryKey("entry", entry))
         self.show_page()
 
-    def _moment_chosen(self, entry: int) -> None:
+    def _choose(self, key: SummaryKey) -> None:
+        self.look_at(key)
+        self.moment_wanted.emit(key.number if key.kind == "entry" else NOW)
+
+    def follow_moment(self, entry: int) -> None:
+        """Show the findings of the compaction that the tab names, the newest one for ``NOW``."""
         if entry != NOW:
             self.look_at(SummaryKey("entry", entry))
+        elif self._wanted is not None and self._wanted.kind == "entry":
+            self._wanted = self._newest
+            self.follow()
 
     def look_at_draft(self) -> None:
         """Show the fidelity of the draft that is shown, and the page."""
         draft = self._state.window.compaction.current_draft
         if isinstance(draft, Draft):
-            self._wanted = SummaryKey("draft", draft.id)
+            self._choose(SummaryKey("draft", draft.id))
         self.follow()
         self.show_page()
 
@@ -215,9 +226,12 @@ class FidelityController(QObject):
         keys = [key for _, key in found]
         newest = next((key for key in keys if key.kind == "entry"), None)
         # Whoever looks at the newest compaction looks at a newer one once it is made.
-        if self._wanted not in keys or (self._wanted == self._newest != newest):
+        is_made = self._wanted == self._newest != newest
+        if self._wanted not in keys or is_made:
             self._wanted = newest or (keys[0] if keys else None)
         self._newest = newest
+        if is_made:
+            self.moment_wanted.emit(NOW)
         wanted = "" if self._wanted is None else self._wanted.code
         self.page.offer([(name, key.code) for name, key in found], wanted)
         if self._wanted is None:

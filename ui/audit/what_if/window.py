@@ -96,6 +96,7 @@ class AddedRules(QWidget):
         self.profile.activated.connect(lambda _row: self._fill())
         self.keep = number("Keep recent of another line", 1, MOST_WINDOW, self)
         self.reserve = number("Reserve of another line", 1, MOST_WINDOW, self)
+        self.reserve.valueChanged.connect(self._leave_room)
         self.add = push_button(
             "&Draw another line", self, "Walk the session under this profile with these sizes, too"
         )
@@ -129,8 +130,13 @@ class AddedRules(QWidget):
     def _fill(self) -> None:
         """Fill in the sizes of the chosen profile."""
         policy = in_window(Policy.of(self._profiles[self.profile.currentIndex()]), self._window)
-        self.keep.setValue(policy.settings.keep_recent_tokens)
         self.reserve.setValue(policy.settings.reserve_tokens)
+        self._leave_room()
+        self.keep.setValue(policy.settings.keep_recent_tokens)
+
+    def _leave_room(self) -> None:
+        """No more can be kept than the window and the reserve leave."""
+        self.keep.setMaximum(max(1, self._window - self.reserve.value()))
 
     def policy(self) -> Policy:
         """The rules that the row shows."""

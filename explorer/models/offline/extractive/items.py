@@ -144,6 +144,18 @@ _MOST_WISHES = 40
 """Wishes beyond these are a text that says something."""
 
 
+_FORM = re.compile(
+    r"\b(?:in|into) (?:Arabic|Chinese|Dutch|French|German|Hindi|Italian|Japanese|Korean|Latin"
+    r"|Polish|Portuguese|Russian|Spanish|Turkish|verse|rhymes?|JSON|YAML|CSV)\b"
+    r"|\bas (?:an? |the )?(?:\w+ )?(?:table|poem|haiku|song|story|diagram|JSON|YAML|CSV)\b"
+    r"|\b(?:at most|no more than|less than|fewer than|under|within|in)"
+    r" (?:\d+|one|two|three|five|ten) (?:words?|lines?|sentences?|paragraphs?|bullets?|characters?)"
+    r"\b",
+    re.IGNORECASE,
+)
+"""A language, a form or a length, which picking cannot give."""
+
+
 class Wish(Struct, frozen=True):
     """One thing asked for."""
 
@@ -153,6 +165,8 @@ class Wish(Struct, frozen=True):
     """The stems of its other telling words."""
     phrase: str = ""
     """Words in quotation marks, in lower case, that are asked for as they stand."""
+    clause: str = ""
+    """The words in which it is asked for."""
 
     def meets(self, item: Item) -> bool:
         """Whether an item is what is asked for."""
@@ -162,6 +176,13 @@ class Wish(Struct, frozen=True):
             return False
         # Of an item of the kind that is named, the other words need not all be there.
         return bool(self.sorts) or 2 * len(self.about & item.terms) > len(self.about)
+
+    def is_near(self, item: Item) -> bool:
+        """Whether an item is about anything that is asked for. Where a kind is named, any is:
+        that there is nothing of a kind is no fault."""
+        if self.phrase or _FORM.search(self.clause):
+            return bool(self.phrase) and self.meets(item)
+        return bool(self.sorts) or not self.about.isdisjoint(item.terms)
 
 
 class Focus(Struct, frozen=True):
@@ -194,7 +215,8 @@ class Focus(Struct, frozen=True):
 
 def focus_of(text: str) -> Focus:
     """The wishes in a person's words; none in an empty text."""
-    wishes = [Wish(phrase=phrase.strip().lower()) for phrase in _QUOTED.findall(text)]
+    quoted = [phrase.strip() for phrase in _QUOTED.findall(text)]
+    wishes = [Wish(phrase=phrase.lower(), clause=phrase) for phrase in quoted]
     unwanted: list[frozenset[str]] = []
     for clause in _CLAUSES.split(text):
         words = terms(clause) - _ASKING
@@ -204,5 +226,5 @@ def focus_of(text: str) -> Focus:
             named = [(sort, kinds) for sort, kinds in _SORTS if sort & words]
             about = words.difference(*(sort for sort, _ in named))
             kinds = frozenset[ItemKind | FactKind]().union(*(kinds for _, kinds in named))
-            wishes.append(Wish(kinds, about))
+            wishes.append(Wish(kinds, about, clause=clause.strip()))
     return Focus(tuple(dict.fromkeys(wishes))[:_MOST_WISHES], tuple(unwanted))

@@ -154,6 +154,14 @@ def _numbered(instructions: str) -> tuple[SectionHeading, ...]:
     return tuple(headings.values())
 
 
+def instructions_not_followed(summary: str) -> tuple[str, ...]:
+    """What of the instructions a summary says that it does not follow."""
+    marked = f"- {NOT_FOLLOWED}: “"
+    lines = [line for line in summary.splitlines() if line.startswith(marked)]
+    quoted = [line.removeprefix(marked).removesuffix("”").split(QUOTED_NEXT) for line in lines]
+    return tuple(dict.fromkeys(part for parts in quoted for part in parts))
+
+
 def meaning(words: str, *, parent: bool) -> SectionSubject:
     """What a heading asks for; one with headings beneath it is only a title."""
     if parent:
@@ -164,6 +172,8 @@ def meaning(words: str, *, parent: bool) -> SectionSubject:
 
 
 NOT_FOLLOWED = "Picked by rules, without a language model, which cannot follow this instruction"
+QUOTED_NEXT = "”, “"
+"""Between two parts of an instruction that are quoted."""
 ANSWER_TO = "in answer to: "
 RAN = "Commands (results not shown)"
 LISTED = (ItemKind.FILE, ItemKind.CHANGE, ItemKind.COMMAND)

@@ -20,7 +20,7 @@ from explorer.models.offline.extractive.request import (
     read_request,
     thin,
 )
-from explorer.models.offline.extractive.sections import Template, read_template
+from explorer.models.offline.extractive.sections import QUOTED_NEXT, Template, read_template
 from explorer.models.offline.extractive.selection import (
     TRIFLES,
     ChosenItem,
@@ -209,11 +209,21 @@ _NOT_FOLLOWED = 300
 def _not_followed(
     template: Template, material: RequestParts, focus: Focus, items: Sequence[Item]
 ) -> str:
-    """An instruction that rules cannot follow; empty where there is none."""
+    """An instruction that rules cannot follow, or what of it they cannot; empty where there is
+    nothing."""
     if template.is_default and material.instructions.strip():
         return " ".join(material.instructions.split())[:_NOT_FOLLOWED]
     met = not focus.wishes or any(focus.wants(item) for item in items)
-    return "" if met or focus.unwanted else " ".join(material.focus.split())[:_NOT_FOLLOWED]
+    if not (met or focus.unwanted):
+        return " ".join(material.focus.split())[:_NOT_FOLLOWED]
+    unmet = [one for one in focus.wishes if not any(one.is_near(item) for item in items)]
+    phrases = [one.phrase for one in unmet if one.phrase]
+    quoted = [
+        " ".join(one.clause.split())
+        for one in unmet
+        if one.phrase or not any(phrase in one.clause.lower() for phrase in phrases)
+    ]
+    return QUOTED_NEXT.join(quoted)[:_NOT_FOLLOWED]
 
 
 def compose(
