@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import stat
@@ -15,7 +14,7 @@ import pytest
 from explorer import private_files
 from explorer.settings import paths
 from tests.models.sandboxes import make
-from tests.project.sources import ROOT, python_files, tree
+from tests.project.sources import ROOT
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="file modes of POSIX")
 
@@ -161,38 +160,3 @@ def test_a_file_is_replaced_whole_or_not_at_all(umask_of_none: object, tmp_path:
         raise ZeroDivisionError
     assert file.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [file]
-
-
-MAY_WRITE = {
-    "explorer/private_files.py",
-    "explorer/settings/paths.py",
-    "explorer/agent/confined_files.py",  # the project's files
-    "explorer/settings/files.py",  # a project's folder of settings
-    "explorer/services/session_files.py",  # a folder of a fresh name
-}
-_WRITING = {
-    "write_text", "write_bytes", "mkdir", "makedirs", "touch", "mkstemp", "NamedTemporaryFile",
-    "TemporaryFile", "copytree", "copyfile",
-}  # fmt: skip
-
-
-def test_files_are_made_by_one_module() -> None:
-    """A file that is made otherwise has the umask's mode."""
-    found = []
-    for path in python_files("explorer", "ui"):
-        name = path.relative_to(ROOT).as_posix()
-        if name in MAY_WRITE:
-            continue
-        calls = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
-        found += [f"{name}:{call.lineno}" for call in calls if writes(call)]
-        found += [f"{name}: O_CREAT"] * ("O_CREAT" in path.read_text(encoding="utf-8"))
-    assert found == []
-
-
-def writes(call: ast.Call) -> bool:
-    """Whether a call makes a file or a folder, as far as its words say."""
-    named = call.func
-    word = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
-    given = [one.value if isinstance(one, ast.Constant) else None for one in call.args[:2]]
-    opens = word == "open" and any(str(mode)[:1] in ("w", "x") for mode in given if mode)
-    return word in _WRITING or (opens and not isinstance(given[0], int))

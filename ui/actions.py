@@ -72,6 +72,9 @@ class ActionRegistry(QObject):
         self._window = window
         self._bound: dict[str, Bound] = {}
         self._menus: dict[str, QMenu] = {}
+        self._only_enabled = False
+        self._is_stale = True
+        """Whether something was said of an action since ``show``."""
         self._owners: dict[str, str] = {}
 
     def add(self, spec: ActionSpec, run: Callable[[], object]) -> QAction:
@@ -92,6 +95,7 @@ class ActionRegistry(QObject):
         action.triggered.connect(lambda _checked=False: run())
         self._window.addAction(action)
         self._bound[spec.id] = Bound(spec, action, run)
+        self._is_stale = True
         self._owners.update(dict.fromkeys(keys, spec.id))
         return action
 
@@ -109,23 +113,26 @@ class ActionRegistry(QObject):
         """Say of actions whether they can do anything now, and ``why_not`` in their tips where they
         cannot. Cheap for those that stay as they are: this is asked of all of them at every step
         in a session."""
+        why_not = "" if on else why_not
         for action_id in ids:
             bound = self._bound[action_id]
-            bound.allowed, bound.why_not = on, "" if on else why_not
-            self._apply(bound)
+            if bound.allowed != on or bound.why_not != why_not:
+                bound.allowed, bound.why_not = on, why_not
+                self._apply(bound)
 
     def refuse(self, ids: Iterable[str], why: str) -> None:
         """Let actions do nothing for as long as there is a reason, which their tips give, whatever
         ``enable`` says of them meanwhile; empty: what it said holds again."""
         for action_id in ids:
             bound = self._bound[action_id]
-            bound.refused = why
-            self._apply(bound)
+            if bound.refused != why:
+                bound.refused = why
+                self._apply(bound)
 
     def _apply(self, bound: Bound) -> None:
-        """Show what was said of an action, where that is something else now."""
-        if bound.action.isEnabled() != bound.can_run:
-            bound.action.setEnabled(bound.can_run)
+        """Show what was said of an action."""
+        self._is_stale = True
+        bound.action.setEnabled(bound.can_run)
         tip = bound.refused or bound.why_not or bound.spec.tip
         if bound.action.toolTip() != tip:
             bound.action.setToolTip(tip)
@@ -135,11 +142,16 @@ class ActionRegistry(QObject):
         """Say of actions whether the window has what they are for; without it they are in no menu
         and in no list. ``show`` makes it seen."""
         for action_id in ids:
-            self._bound[action_id].exists = on
+            bound = self._bound[action_id]
+            self._is_stale |= bound.exists != on
+            bound.exists = on
 
     def show(self, only_enabled: bool) -> None:
         """Every action stands in its menu, or only what can do something now; a menu that would
         be empty is left out."""
+        if not self._is_stale and only_enabled == self._only_enabled:
+            return
+        self._is_stale, self._only_enabled = False, only_enabled
         shown: set[str] = set()
         for bound in self._bound.values():
             visible = bound.exists and (bound.can_run or not only_enabled)

@@ -99,6 +99,10 @@ def is_file(name: str) -> bool:
 class WindowSession(QObject):
     """One run of the window over one database."""
 
+    _has_frozen = False
+    """Whether the first window of this process has let the collector pass by what it found: the
+    collector itself counts all objects to say so."""
+
     def __init__(
         self, window: MainWindow, preferences: Preferences, problem: str, done: asyncio.Event
     ) -> None:
@@ -222,7 +226,8 @@ class WindowSession(QObject):
             self.state.open(bench)
             # What is there now stays; a session does not. A second window of the process, as tests
             # open them, would keep all that the first one left for ever.
-            if not gc.get_freeze_count():
+            if not WindowSession._has_frozen:
+                WindowSession._has_frozen = True
                 gc.freeze()
             await self._open_first(arguments)
             self.window.is_ready = True

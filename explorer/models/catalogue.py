@@ -11,7 +11,7 @@ import importlib.util
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -194,14 +194,12 @@ def price_table_path() -> Path | None:
 
 
 class Catalogue:
-    """Looks models up; the table is read once, at the first look-up (about 25 ms)."""
+    """Looks models up; the table is read once in a process, at the first look-up (about 25 ms)."""
 
     def __init__(self, declared: tuple[ModelInfo, ...] = ()) -> None:
         self._declared = {
             info.id: _with_user_sources(info) for info in (*OFFLINE_MODELS, *declared)
         }
-        self._table: Mapping[str, Any] | None = None
-        self._by_provider: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None
         self._made: dict[str, ModelInfo] = {}
 
     def info(self, model_id: str) -> ModelInfo:
@@ -219,26 +217,13 @@ class Catalogue:
     def known(self, has_key: Callable[[str], bool]) -> list[ModelInfo]:
         """Declared models, then the chat models of the providers that have a key."""
         result = dict(self._declared)
-        for provider, rows in self._chat().items():
+        for provider, rows in _chat().items():
             if not has_key(provider):
                 continue
             for model_id, row in rows.items():
                 if model_id not in result:
                     result[model_id] = self._of_row(model_id, row)
         return list(result.values())
-
-    def _chat(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-        """The rows of chat models by provider and id: the table is too long to be gone through
-        whenever models are listed."""
-        if self._by_provider is None:
-            found: dict[str, dict[str, Mapping[str, Any]]] = {}
-            for name, row in self._load().items():
-                provider = row.get("litellm_provider")
-                if row.get("mode") == "chat" and isinstance(provider, str):
-                    model_id = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
-                    found.setdefault(provider, {}).setdefault(model_id, row)
-            self._by_provider = found
-        return self._by_provider
 
     def _of_row(self, model_id: str, row: Mapping[str, Any]) -> ModelInfo:
         """Made once: a list of models is asked for at every change of one."""
@@ -248,7 +233,7 @@ class Catalogue:
         return made
 
     def _row(self, model_id: str) -> Mapping[str, Any] | None:
-        table = self._load()
+        table = _table()
         provider, _, bare = model_id.partition("/")
         for name in (model_id, bare):
             row = table.get(name)
@@ -258,13 +243,28 @@ class Catalogue:
                 return row
         return None
 
-    def _load(self) -> Mapping[str, Any]:
-        if self._table is None:
-            path = price_table_path()
-            table = json.loads(path.read_text("utf-8")) if path is not None else {}
-            table.pop("sample_spec", None)
-            self._table = table
-        return self._table
+
+@cache
+def _table() -> Mapping[str, Any]:
+    """The rows of the table by their names. It belongs to an installed package and is never
+    changed, so all catalogues of a process share it."""
+    path = price_table_path()
+    table: dict[str, Any] = json.loads(path.read_text("utf-8")) if path is not None else {}
+    table.pop("sample_spec", None)
+    return table
+
+
+@cache
+def _chat() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    """The rows of chat models by provider and id: the table is too long to be gone through
+    whenever models are listed."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for name, row in _table().items():
+        provider = row.get("litellm_provider")
+        if row.get("mode") == "chat" and isinstance(provider, str):
+            model_id = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
+            found.setdefault(provider, {}).setdefault(model_id, row)
+    return found
 
 
 def _with_user_sources(info: ModelInfo) -> ModelInfo:

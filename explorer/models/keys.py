@@ -22,6 +22,7 @@ from explorer.models.user_models import UserModels
 
 SERVICE = "session-explorer"
 """The service name in the keyring; the user name is the provider's."""
+_PROVIDER_KEYS = dict(PROVIDER_KEYS)
 _SHOWN = 4
 _KEEPS_NOTHING = ("keyring.backends.fail", "keyring.backends.null")
 """Backends of the package where there is no keyring, or none is to be used."""
@@ -55,7 +56,7 @@ class KeyState(Struct, frozen=True):
 
 def variables_of(provider: str) -> tuple[str, ...]:
     """The environment's variables that may hold a provider's key, the usual one first."""
-    known = dict(PROVIDER_KEYS).get(provider)
+    known = _PROVIDER_KEYS.get(provider)
     return known or (f"{provider.upper().replace('-', '_').replace('.', '_')}_API_KEY",)
 
 

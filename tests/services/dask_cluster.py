@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 
 
 class DaskCluster:
-    """A scheduler and workers of one thread each, ended with the test."""
+    """A scheduler, and workers of one thread each."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -49,14 +49,21 @@ class DaskCluster:
         return process
 
     def end(self) -> None:
-        """End everything, the processes of workers too."""
+        """End everything."""
+        self.end_workers()
+        self._started[0].kill()
+        self._started[0].wait()
+
+    def end_workers(self) -> None:
+        """End the workers, and their processes too."""
+        workers = self._started[1:]
         family = [
             one
-            for process in self._started
+            for process in workers
             if psutil.pid_exists(process.pid)
             for one in psutil.Process(process.pid).children(recursive=True)
         ]
-        for process in self._started:
+        for process in workers:
             process.kill()
             process.wait()
         _, left = psutil.wait_procs(family, 10)

@@ -31,15 +31,34 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
-    folder = tmp_path / "cluster"
-    folder.mkdir()
+def _cluster(folder: Path) -> Iterator[DaskCluster]:
     made = DaskCluster(folder)
     try:
         yield made
     finally:
         made.end()
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    yield from _cluster(tmp_path_factory.mktemp("cluster"))
+
+
+@pytest.fixture
+def cluster(scheduler: DaskCluster) -> Iterator[DaskCluster]:
+    """A scheduler with the workers of this test alone."""
+    try:
+        yield scheduler
+    finally:
+        scheduler.end_workers()
+
+
+@pytest.fixture
+def impatient_cluster(impatient: None, tmp_path: Path) -> Iterator[DaskCluster]:
+    """With a scheduler of its own, which reads its rules when it starts."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    yield from _cluster(folder)
 
 
 def _prepare(folder: Path) -> Callable[[str], str]:
@@ -107,12 +126,12 @@ def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(
 
 
 def test_a_job_with_which_workers_are_lost_is_named_and_the_others_of_its_task_are_done(
-    impatient: None, cluster: DaskCluster, tmp_path: Path
+    impatient_cluster: DaskCluster, tmp_path: Path
 ) -> None:
-    cluster.worker()
+    impatient_cluster.worker()
     jobs = [f"a{number}" for number in range(20)]
     jobs[7] = "worker"
-    done = list(cluster_outcomes(jobs, partial(_prepare, tmp_path), cluster.address))
+    done = list(cluster_outcomes(jobs, partial(_prepare, tmp_path), impatient_cluster.address))
     assert sorted(one.job for one in done) == sorted(jobs), "each exactly once"
     (lost,) = [one for one in done if one.failure]
     assert (lost.job, lost.failure) == ("worker", "ended several workers")

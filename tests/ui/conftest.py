@@ -10,8 +10,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.ui.counting import counting_process, shared_counting
 from ui import theme
+from ui.app import leave_sources_unread
 
 __all__ = ["counting_process", "shared_counting"]
+
+# As the program does it; before litellm, which a test without a window may import first.
+leave_sources_unread()
 
 
 @pytest.fixture(scope="session")

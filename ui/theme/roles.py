@@ -6,6 +6,7 @@ that is what a person looks for in a map of hundreds of replies.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from explorer.session.kinds import Flag, Kind
@@ -57,8 +58,12 @@ _LOOKS: dict[Kind, _Look] = {
 }
 
 _FAILED = Flag.ERROR | Flag.ABORTED
+_FLAGGED = 1024
+"""Kinds with their flags that are kept: a session has some dozen, which are asked for at every
+paint of the map."""
 
 
+@lru_cache(_FLAGGED)
 def _look(kind: int, flags: int) -> _Look:
     if kind == Kind.ASSISTANT and not flags & Flag.HAS_TEXT:
         if flags & Flag.HAS_TOOL_CALL:
@@ -79,6 +84,7 @@ def _look(kind: int, flags: int) -> _Look:
         return _LOOKS[Kind.UNKNOWN]
 
 
+@lru_cache(_FLAGGED)
 def _has_failed(flags: int) -> bool:
     return bool(flags & _FAILED) and not flags & Flag.PLACEHOLDER
 
