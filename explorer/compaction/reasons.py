@@ -142,10 +142,9 @@ def cut_reason(
     if cut.point >= 0:
         above = cuts.before(cut.first_kept, view.boundary)
         if above >= 0:
-            more = tokens_text(view.size(above, cut.first_kept))
-            sentences.append(
-                f"The next valid cut up is #{view.path[above]}, which keeps {more} more."
-            )
+            more = view.size(above, cut.first_kept)
+            keeps = f", which keeps {tokens_text(more)} more" if more else ""
+            sentences.append(f"The next valid cut up is #{view.path[above]}{keeps}.")
     return " ".join(sentences)
 
 
