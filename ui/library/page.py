@@ -71,6 +71,10 @@ class LibraryPage(Dialog):
     needed_asked = Signal()
     needed_stop_asked = Signal()
     needed_go_on_asked = Signal()
+    needed_folder_asked = Signal(bool)
+    """Whether the audits of a folder are to be shown, or those of the sessions that are listed."""
+    needed_opened = Signal(object)
+    """``Worst``: a compaction is to be shown in its session."""
     needed_hidden = Signal()
     publish_asked = Signal(list)
     withdraw_asked = Signal(list)
@@ -138,6 +142,8 @@ class LibraryPage(Dialog):
         panel = NeededPanel(self)
         panel.stop_asked.connect(self.needed_stop_asked)
         panel.go_on_asked.connect(self.needed_go_on_asked)
+        panel.folder_asked.connect(self.needed_folder_asked)
+        panel.opened.connect(self.needed_opened)
         panel.closed.connect(self.hide_needed)
         self._add_below(panel)
         return panel

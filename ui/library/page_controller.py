@@ -130,7 +130,7 @@ class LibraryPageController(QObject):
 
     def _built(self, page: LibraryPage) -> None:
         self.page = page
-        self._needed = NeededController(self._state, page)
+        self._needed = NeededController(self._state, page, self._libraries, self._open_in)
         self._shelf = TeamShelf(self._state, self._libraries, page)
         self._connect(page)
         self._show()
@@ -296,7 +296,7 @@ class LibraryPageController(QObject):
         self._rows = rows
         self.page.show_sessions(rows, not library.rows)
         if self._is_whole:
-            if self._needed is not None and not self.page.team:
+            if self._needed is not None:
                 self._needed.follow(rows)
             self._sums.load(lambda: library.sums(rows))
         else:
@@ -422,10 +422,15 @@ class LibraryPageController(QObject):
 
     def _open_session(self, key: int, entry: int) -> None:
         assert self.page is not None
+        self._open_in(self.page.team, key, entry)
+
+    def _open_in(self, name: str, key: int, entry: int) -> None:
+        """Open a session of a team's library, or of the person's own where ``name`` is empty."""
+        assert self.page is not None
         self.page.hide()
         present(self._state.window)
-        if self.page.team:
-            self._team.open(self.page.team, key, entry)
+        if name:
+            self._team.open(name, key, entry)
         else:
             self._sessions.open(key, entry)
 
