@@ -28,6 +28,8 @@ LEAST_COMPACTIONS = 5
 """Settings with fewer are not compared."""
 _SIZES = (5_000, 10_000, 20_000, 40_000, 80_000, 160_000)
 """Where kinds of sizes begin and end, in tokens."""
+_CENTS_FROM = 0.1
+"""Dollars below which the parts of a cent are shown."""
 UNKNOWN, NO_PROFILE = "not recorded", "no profile"
 """Of models and times that are not recorded, and of agents whose rules no profile has."""
 
@@ -105,7 +107,8 @@ class Cost(Struct):
         """The cost in words: a lower bound where not all of the models have a price."""
         if not self.priced:
             return "not known" if self.tokens else "–"
-        return f"{'≈' if self.priced == self.tokens else '≥'}${self.dollars:,.2f}"
+        digits = 2 if self.dollars >= _CENTS_FROM else 4
+        return f"{'≈' if self.priced == self.tokens else '≥'}${self.dollars:,.{digits}f}"
 
 
 class Settings(Struct, frozen=True):

@@ -93,9 +93,9 @@ def test_the_sums_are_those_of_the_tables(folder: Path) -> None:
         ("pi 0.73", 12), ("no profile", 1),
     ]  # fmt: skip
     assert [(one.name, one.money) for one in many.models] == [
-        ("openai/gpt-5", "≈$0.01"), ("not recorded", "not known"),
+        ("openai/gpt-5", "≈$0.0078"), ("not recorded", "not known"),
     ]  # fmt: skip
-    assert many.whole.money == "≥$0.01", "those of the team have no price"
+    assert many.whole.money == "≥$0.0078", "those of the team have no price"
     assert [(one.name, one.tokens) for one in many.weeks] == [("2026-01-05", 12_800)]
     (settings,) = many.settings
     assert (settings.rules, settings.before, settings.kept) == ("pi 0.73", "80k to 160k",

@@ -16,7 +16,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_fon
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import count, full, short
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
-from ui.widgets.panels import column_in, row
+from ui.widgets.panels import column_in, inset, row
 from ui.widgets.table import RIGHT, Column, Table, TableModel
 
 Shown = TypeVar("Shown", Cost, Settings, Worst)
@@ -25,8 +25,7 @@ SETTINGS, WORST = "settings", "worst"
 """Views that are no groups, by field of ``ManyAudits``."""
 MEANING = (
     "Done again after a compaction although nothing had changed and the model saw nothing of it "
-    "any more, on the active path of each session: what a session proves, so a lower bound. In "
-    "brackets: for each compaction."
+    "any more, as far as a session proves it. In brackets: for each compaction."
 )
 NO_EXPERIMENT = (
     "What happened, and no experiment: agents, tasks and sizes differ between the rows. Settings "
@@ -191,7 +190,7 @@ class NeededPanel(QWidget):
         column.addLayout(head)
         column.addLayout(answer)
         for table in self._tables:
-            column.addWidget(table)
+            column.addLayout(inset(table, (S8, 0, S8, 0)))
         column.addLayout(foot)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 

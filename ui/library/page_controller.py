@@ -192,9 +192,13 @@ class LibraryPageController(QObject):
             page.hide_needed()
 
     def _team_changed(self, name: str) -> None:
-        if self.page is not None and self._shelf is not None and name == self.page.team:
-            self._shelf.show_library(name)
-            self._read()
+        if self.page is None or self._shelf is None or name != self.page.team:
+            return
+        if name not in self._libraries.names():
+            self._choose_library("")
+            return
+        self._shelf.show_library(name)
+        self._read()
 
     def _changed(self) -> None:
         self._is_stale = True

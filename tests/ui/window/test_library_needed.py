@@ -171,8 +171,8 @@ async def test_the_audits_of_a_folder_are_shown_in_place_of_what_is_listed(
         lambda: words(page) == "8 sessions in audits, whatever is listed", "the folder"
     )
     named = {cells[0]: cells for cells in panel.table.cells()}
-    assert named["Aider"][1:4] == ["1", "1", "1 (1.00)"] and named["Aider"][7] == "≈$0.01"
-    assert named["pi"][1:4] == ["7", "8", "7 (0.88)"] and named["pi"][7] == "≥$0.00"
+    assert named["Aider"][1:4] == ["1", "1", "1 (1.00)"] and named["Aider"][7] == "≈$0.0050"
+    assert named["pi"][1:4] == ["7", "8", "7 (0.88)"] and named["pi"][7] == "≥$0.0001"
     by_compactions = panel.table.rows.column("Compactions")
     panel.table.sort_by(by_compactions)
     assert [cells[0] for cells in panel.table.cells()] == ["pi", "Aider"]
