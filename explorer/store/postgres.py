@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -66,8 +67,8 @@ _LIMITS = MappingProxyType(
 )  # fmt: skip
 _LARGEST = 1 << 30
 """Bytes that a block may be unpacked to: what others packed may grow a thousandfold."""
-_CANDIDATES = 20_000
-"""Entries that are looked at for a search."""
+_CANDIDATES, _AT_ONCE = 20_000, 50
+"""Entries that are looked at for a search, and how many are fetched at once."""
 
 
 class Shared(Struct, frozen=True):
@@ -307,7 +308,11 @@ class TeamLibrary:
 
     def _unpacked(self, data: bytes) -> Any:
         try:
-            return json.loads(zlib.decompressobj().decompress(data, _LARGEST))
+            text = zlib.decompressobj().decompress(data, _LARGEST)
+            try:
+                return orjson.loads(text)
+            except orjson.JSONDecodeError:  # it reads no lone surrogates, and is five times as fast
+                return json.loads(text)
         except (ValueError, zlib.error) as error:
             raise StoreError(self.place, f"entries cannot be read: {error}") from error
 
@@ -358,18 +363,19 @@ class TeamLibrary:
             return []
         wanted = _words_wanted(terms)
         hits: list[SearchHit] = []
-        block: tuple[int, int, list[EntryRecord]] = (0, 0, [])
         seen = 0
         for most in (2 * limit, _CANDIDATES):
             rows = self._candidates(wanted, key, only_errors, most)
-            for session, entry, kind, flags, time_ms, form in rows[seen:]:
-                if len(hits) >= limit or (cancelled is not None and cancelled()):
-                    return hits
-                first = entry - entry % BLOCK
-                if block[:2] != (session, first):
-                    block = session, first, self.records(session, first, first + BLOCK - 1)
-                if entry - first < len(block[2]):
-                    text = entry_text(read_record(form, block[2][entry - first].raw))
+            for first in range(seen, len(rows), _AT_ONCE):
+                part = rows[first : first + _AT_ONCE]
+                blocks = self._blocks([(session, entry) for session, entry, *_ in part])
+                for session, entry, kind, flags, time_ms, form in part:
+                    if len(hits) >= limit or (cancelled is not None and cancelled()):
+                        return hits
+                    line = _line_in(blocks.get((session, entry - entry % BLOCK)), entry % BLOCK)
+                    if line is None:
+                        continue  # It was withdrawn meanwhile, or cannot be read.
+                    text = entry_text(read_record(form, line))
                     if holds(text, terms):
                         shown = snippet(text, terms)
                         hits.append(SearchHit(session, entry, *shown, kind, flags, time_ms))
@@ -377,6 +383,19 @@ class TeamLibrary:
             if seen < most:
                 break
         return hits
+
+    def _blocks(self, entries: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Any]:
+        """What the blocks with some entries hold, by session and first entry: each alone would
+        cost a question to the server. Raises StoreError."""
+        wanted = {(session, entry - entry % BLOCK) for session, entry in entries}
+        with self._asking() as db:
+            found = db.execute(
+                "SELECT session, first, data FROM session_explorer.blocks"
+                " JOIN unnest(%s::bigint[], %s::integer[]) AS wanted (session, first)"
+                " USING (session, first)",
+                ([session for session, _ in wanted], [first for _, first in wanted]),
+            ).fetchall()
+        return {(session, first): self._unpacked(data) for session, first, data in found}
 
     def _candidates(
         self, wanted: str, key: int | None, only_errors: bool, most: int
@@ -465,6 +484,15 @@ class TeamLibrary:
                 {"key": key},
             ).fetchall()
         return [Note(*row) for row in found]
+
+
+def _line_in(block: Any, at: int) -> str | None:
+    """The line of an entry in what a block holds, which others wrote; None where there is none."""
+    try:
+        line = block[at][-1]
+    except (TypeError, LookupError):
+        return None
+    return line if isinstance(line, str) else None
 
 
 def _driver(name: str) -> Any:

@@ -313,6 +313,8 @@ class LibraryPage(Dialog):
         if team != self.team:
             self.team, self.table.is_team = team, bool(team)
             self.table.arrange_columns()
+            # Sessions of both may have the same numbers: what was selected stays in its library.
+            self.table.show_sessions(())
             self.totals.show_usage(not team)
             self.stack.setCurrentIndex(0)
         self._follow()

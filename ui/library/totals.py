@@ -45,7 +45,7 @@ class TotalsStrip(QWidget):
         line = row_in(self, S24)
         sums = column_of(self.sessions, self.entries, self.spent, spacing=S4)
         sums.addStretch(1)
-        sums.addLayout(row(self.choice, self.needed, spacing=S12))
+        sums.addLayout(row(self.choice, self.needed, 1, spacing=S12))
         line.addLayout(sums)
         line.addWidget(self.bars, 1)
         line.setContentsMargins(S16, 0, S16, 0)

@@ -83,6 +83,12 @@ async def test_a_team_library_is_listed_filtered_and_searched_with_the_same_tabl
     live.choose(page.filters.libraries, "")
     await lists(live, page, SAMPLE)
     assert page.totals.spent.isVisible() and page.archive_action.isVisible()
+    page.table.setFocus()
+    live.keys("Ctrl+A", to=page.table)
+    assert [one.session.key for one in page.table.chosen] == [first], "of the same number"
+    live.choose(page.filters.libraries, "acme")
+    await live.until(lambda: len(titles(page)) == 3, "the team's sessions")
+    assert page.chosen.text() == "Nothing selected" and not page.withdraw_action.isEnabled()
 
 
 async def test_what_was_needed_again_in_a_team_library_opens_its_sessions(
