@@ -238,7 +238,7 @@ class NeededPanel(QWidget):
         table.show_rows(rows, next(same, None))
         shown = min(_MOST_ROWS, max(1, len(rows)))
         header = table.horizontalHeader().sizeHint().height()
-        table.setFixedHeight(header + shown * table.row_height() + S4)
+        table.setFixedHeight(header + shown * table.row_height() + S8)
 
 
 def _name(row: Cost | Settings | Worst) -> object:

@@ -244,10 +244,10 @@ class NeededController(QObject):
             with contextlib.ExitStack() as ends:
                 origin = None
                 if team:
+                    known = read_libraries()
+                    address = known.libraries[known.named(team)]
                     place = tempfile.TemporaryDirectory(prefix="session-explorer-")
-                    origin = Origin(
-                        Path(ends.enter_context(place)), team, read_libraries().libraries[team]
-                    )
+                    origin = Origin(Path(ends.enter_context(place)), team, address)
                 audits = audit_left(store, left, stop.is_set, origin)
                 found = ends.enter_context(contextlib.closing(audits))
                 for done, one in enumerate(found, start=1):
@@ -262,7 +262,7 @@ class NeededController(QObject):
             stop.set()
             await thread
             raise
-        except (PoolError, KeyError, *LIBRARY_ERRORS) as error:
+        except (PoolError, *LIBRARY_ERRORS) as error:
             self._is_stopped = True
             self._refuse(str(error))
         finally:

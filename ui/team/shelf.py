@@ -229,7 +229,7 @@ class TeamShelf(QObject):
         person = content.person if content is not None else ""
         others = sorted({one.publisher for one in rows} - {person})
         whose = f", published by {', '.join(others)}" if others else ""
-        steward = f"You do so as a steward: {whose[2:]}, not by you. " if others else ""
+        steward = "What is not yours you withdraw as a steward. " if others else ""
         confirm(
             self._page, "Withdraw",
             f"Withdraw {named([one.session for one in rows])}{whose} from {name}?",
