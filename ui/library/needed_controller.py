@@ -280,6 +280,10 @@ class NeededController(QObject):
             return  # Another one was chosen meanwhile.
         if is_audited:
             self._kept.audits[key] = found
+        elif self._libraries.error(library) is not None:
+            # The server is gone, which the page says: the others would fail one by one.
+            self._failed.clear()
+            self.stop()
         else:
             self._failed.add(key)
         if not self._show_later.isActive():
