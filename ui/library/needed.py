@@ -24,8 +24,8 @@ Shown = TypeVar("Shown", Cost, Settings, Worst)
 SETTINGS, WORST = "settings", "worst"
 """Views that are no groups, by field of ``ManyAudits``."""
 MEANING = (
-    "Done again after a compaction although nothing had changed and the model saw nothing of it "
-    "any more, as far as a session proves it. In brackets: for each compaction."
+    "Done again after a compaction though nothing had changed and the model saw it no more, as far "
+    "as that is proved. In brackets: for each compaction."
 )
 NO_EXPERIMENT = (
     "What happened, and no experiment: agents, tasks and sizes differ between the rows. Settings "
