@@ -68,6 +68,8 @@ class NeededController(QObject):
         """Set: the run under way ends."""
         self._is_stopped = False
         """Whether the person stopped it: then it goes on only when asked."""
+        self._is_asked = False
+        """Whether they asked for it just now, and it has not begun."""
         self._loader = Loader(self)
         self._loader.loaded.connect(self._take)
         self._loader.failed.connect(self._refuse)
@@ -98,7 +100,7 @@ class NeededController(QObject):
         self._go_on()
 
     def _go_on(self) -> None:
-        self._is_stopped = False
+        self._is_stopped, self._is_asked = False, True
         self._failed.clear()
         self._read()
 
@@ -115,7 +117,7 @@ class NeededController(QObject):
             self._rest.start()
         elif self._stop is None:
             # One that is written to just now is not worked out again after each of its entries.
-            self._is_stopped = True
+            self._is_stopped = not self._is_asked
             self._rest.start()
 
     def stop(self) -> None:
@@ -157,7 +159,7 @@ class NeededController(QObject):
             self._loader.load(lambda: stored_audits(bench.store, sessions))
 
     def _take(self, kept: StoredAudits) -> None:
-        self._kept = kept
+        self._kept, self._is_asked = kept, False
         left = [one for one in kept.left if one.session not in self._failed]
         if left and not self._is_stopped and self._stop is None:
             self._stop = threading.Event()
@@ -251,7 +253,7 @@ class NeededController(QObject):
                 audits = audit_left(store, left, stop.is_set, origin)
                 found = ends.enter_context(contextlib.closing(audits))
                 for done, one in enumerate(found, start=1):
-                    loop.call_soon_threadsafe(self._add, one)
+                    loop.call_soon_threadsafe(self._add, one, stop)
                     loop.call_soon_threadsafe(work.update, done, len(left))
 
         work = self._state.window.progress.begin("Working out what was needed again", self.stop)
@@ -271,7 +273,7 @@ class NeededController(QObject):
                 self._stop = None
                 self._show()
 
-    def _add(self, found: SessionAudit) -> None:
+    def _add(self, found: SessionAudit, stop: threading.Event) -> None:
         library, key = found.row.library, found.row.session
         is_audited = found.row.status == "audited"
         if library and is_audited:
@@ -280,11 +282,11 @@ class NeededController(QObject):
             return  # Another one was chosen meanwhile.
         if is_audited:
             self._kept.audits[key] = found
-        elif self._libraries.error(library) is not None:
+        elif library and self._libraries.error(library) is not None:
             # The server is gone, which the page says: the others would fail one by one.
             self._failed.clear()
             self.stop()
-        else:
+        elif not stop.is_set():
             self._failed.add(key)
         if not self._show_later.isActive():
             self._show_later.start()
