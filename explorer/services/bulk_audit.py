@@ -23,10 +23,10 @@ from explorer.services.publication import open_team
 from explorer.services.session_audit import (
     AuditRow,
     SessionAudit,
+    audit_from,
     audit_session,
     begun_row,
     position_of,
-    row_from,
     rules_of,
     stamp_of,
 )
@@ -197,56 +197,10 @@ LIMIT_S = 300.0
 class StoredAudits(NamedTuple):
     """What is known of some sessions."""
 
-    rows: dict[int, AuditRow]
-    """By session key: those that are audited as they are now."""
+    audits: dict[int, SessionAudit]
+    """By session key: of those that are audited as they are now, the row and its compactions."""
     left: list[AuditRow]
     """What the rows of the others begin with."""
-
-
-class AgentNeeds(Struct):
-    """What was needed again after the compactions on the active paths of an agent's sessions."""
-
-    agent: str
-    sessions: int = 0
-    compactions: int = 0
-    said_again: int = 0
-    read_again: int = 0
-    others: int = 0
-    """Commands, searches, failures and edits."""
-    tokens: int = 0
-    """What all of it took the second time."""
-    compared: int = 0
-    """Those that can be held against stretches without a compaction ..."""
-    expected: float = 0.0
-    """... in which so many would be expected."""
-
-    @property
-    def rates(self) -> tuple[float, float]:
-        """How many were said again for each compaction, and how many of all kinds were needed."""
-        every = self.said_again + self.read_again + self.others
-        return self.said_again / self.compactions, every / self.compactions
-
-    def add(self, row: AuditRow) -> None:
-        """Add a session."""
-        self.sessions += 1
-        self.compactions += row.compactions
-        self.said_again += row.said_again
-        self.read_again += row.read_again
-        self.others += row.needed_again - row.said_again - row.read_again
-        self.tokens += row.needed_again_tokens
-        self.compared += row.needed_compared
-        self.expected += row.needed_expected
-
-
-def needs_by_agent(rows: Iterable[AuditRow]) -> list[AgentNeeds]:
-    """The sums over audited sessions: first the agents after whose compactions people said things
-    again most often, then those after whose the most was needed again."""
-    found: dict[str, AgentNeeds] = {}
-    for row in rows:
-        if row.compactions:
-            found.setdefault(row.agent, AgentNeeds(row.agent)).add(row)
-    by_name = sorted(found.values(), key=lambda one: one.agent.casefold())
-    return sorted(by_name, key=lambda one: one.rates, reverse=True)
 
 
 def stored_audits(store: Store, sessions: Sequence[SessionRow]) -> StoredAudits:
@@ -255,22 +209,27 @@ def stored_audits(store: Store, sessions: Sequence[SessionRow]) -> StoredAudits:
     kept, known = store.audits(), StoredAudits({}, [])
     for begun in begun_rows(store, sessions, None):
         stamp, figures = kept.get(begun.session, ("", None))
-        row = row_from(figures) if stamp == stamp_of(begun) else None
-        if row is not None:
-            known.rows[row.session] = row
+        audit = audit_from(figures) if stamp == stamp_of(begun) else None
+        if audit is not None:
+            known.audits[begun.session] = audit
         else:
             known.left.append(begun)
     return known
 
 
 def audit_left(
-    store: Store, left: Sequence[AuditRow], stopped: Callable[[], bool]
-) -> Generator[AuditRow, None, None]:
-    """Audit sessions on half of the processors, each a row as it is begun, and keep what is found;
-    the rows come as they are done. What fails is not kept. Blocks. Raises PoolError, StoreError."""
+    store: Store,
+    left: Sequence[AuditRow],
+    stopped: Callable[[], bool],
+    origin: Origin | None = None,
+) -> Generator[SessionAudit, None, None]:
+    """Audit sessions on half of the processors, each a row as it is begun; the rows of sessions and
+    compactions come as they are done. ``origin``: of sessions of a team; those of the store keep
+    what is found. What fails is not kept. Blocks. Raises PoolError, StoreError."""
     processes = max(1, (os.cpu_count() or 1) // 2)
     way = Way(processes=processes, limit_s=LIMIT_S)
-    for row in (one.row for one in audited(left, Origin(store.path), way, stopped)):
-        if row.status == "audited":
-            store.keep_audit(row.session, stamp_of(row), to_builtins(row)).result()
-        yield row
+    for found in audited(left, origin or Origin(store.path), way, stopped):
+        one = replace(found, findings=(), needed=())
+        if one.row.status == "audited" and origin is None:
+            store.keep_audit(one.row.session, stamp_of(one.row), to_builtins(one)).result()
+        yield one

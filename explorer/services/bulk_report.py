@@ -1,22 +1,25 @@
-"""What the tables of many audits come to, as a page: what was needed again by agent, model,
-project, settings and week, and the compactions that cost most. Nothing tells who wrote a session.
+"""What many audits come to: what was needed again by agent, model, profile, project, settings and
+week, and the compactions that cost most; of tables also as a page. Nothing tells who wrote a
+session.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 
 from explorer import private_files
 from explorer.audit.report.output import policy, readable, template_environment
 from explorer.services.audit_folder import FolderError, table_rows
 from explorer.services.audit_report import report_templates
+from explorer.services.session_audit import SessionAudit
 from explorer.session.secrets import mask
 
 MOST_GROUPS, WORST, MOST_NEEDS, MOST_FAILED = 30, 10, 3, 20
@@ -25,34 +28,43 @@ LEAST_COMPACTIONS = 5
 """Settings with fewer are not compared."""
 _SIZES = (5_000, 10_000, 20_000, 40_000, 80_000, 160_000)
 """Where kinds of sizes begin and end, in tokens."""
-UNKNOWN = "not recorded"
+_CENTS_FROM = 0.1
+"""Dollars below which the parts of a cent are shown."""
+UNKNOWN, NO_PROFILE = "not recorded", "no profile"
+"""Of models and times that are not recorded, and of agents whose rules no profile has."""
 
 _SESSION = (
-    "library",
-    "session",
-    "title",
-    "project",
-    "agent",
-    "file",
-    "status",
-    "reason",
-    "program",
-)
+    "library", "session", "id", "title", "project", "agent", "file", "status", "reason", "program",
+)  # fmt: skip
 _COMPACTION = (
     "library", "session", "compaction", "number", "time_ms", "agent", "project", "model", "profile",
     "tokens_before", "tokens_after", "tokens_kept", "standing_instruction", "needed_again",
-    "needed_again_tokens", "needed_again_usd", "needed_compared", "needed_expected",
+    "said_again", "read_again", "needed_again_tokens", "needed_again_usd", "needed_compared",
+    "needed_expected",
 )  # fmt: skip
+
+
+Row = Mapping[str, Any]
+"""Of a table, by column."""
 
 
 class Cost(Struct):
     """What some compactions made necessary again."""
 
     name: str = ""
+    sessions: int = 0
+    """Sessions with such a compaction."""
     compactions: int = 0
     needing: int = 0
     """Of these: after which something was needed again."""
     needed: int = 0
+    said_again: int = 0
+    read_again: int = 0
+    """Of these: what the person asked for again, and files that were read again."""
+    compared: int = 0
+    """Those that can be held against stretches without a compaction ..."""
+    expected: float = 0.0
+    """... in which so many would be expected."""
     tokens: int = 0
     priced: int = 0
     """Of the tokens: those of models with a listed price ..."""
@@ -60,12 +72,20 @@ class Cost(Struct):
     """... at which they cost so much, paid once."""
     missing: int = 0
     """Standing instructions that were lost."""
+    last: tuple[str, int] | None = None
+    """The session of the last compaction."""
 
-    def add(self, row: dict[str, Any]) -> None:
-        """Add a compaction."""
+    def add(self, row: Row) -> None:
+        """Add a compaction; those of a session come one after the other."""
+        self.sessions += self.last != _session(row)
+        self.last = _session(row)
         self.compactions += 1
         self.needing += row["needed_again"] > 0
         self.needed += row["needed_again"]
+        self.said_again += row["said_again"]
+        self.read_again += row["read_again"]
+        self.compared += row["needed_compared"]
+        self.expected += row["needed_expected"]
         self.tokens += row["needed_again_tokens"]
         self.missing += row["standing_instruction"]
         if row["needed_again_usd"] is not None:
@@ -74,7 +94,7 @@ class Cost(Struct):
 
     def take(self, other: Cost) -> None:
         """Add those of another."""
-        for name in self.__struct_fields__[1:]:
+        for name in self.__struct_fields__[1:-1]:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     @property
@@ -84,11 +104,11 @@ class Cost(Struct):
 
     @property
     def money(self) -> str:
-        """The cost in words."""
+        """The cost in words: a lower bound where not all of the models have a price."""
         if not self.priced:
             return "not known" if self.tokens else "–"
-        share = 100 * self.priced / self.tokens
-        return f"≈${self.dollars:,.2f}" + (f" for {share:.0f} %" if share < 100 else "")
+        digits = 2 if self.dollars >= _CENTS_FROM else 4
+        return f"{'≈' if self.priced == self.tokens else '≥'}${self.dollars:,.{digits}f}"
 
 
 class Settings(Struct, frozen=True):
@@ -106,9 +126,9 @@ class Worst(Struct, frozen=True):
     """A compaction that cost much: its row, that of its session, and those of the largest things
     that were needed again after it."""
 
-    row: dict[str, Any]
-    session: dict[str, Any]
-    needs: Sequence[dict[str, Any]]
+    row: Row
+    session: Row
+    needs: Sequence[Row]
 
     @property
     def commands(self) -> list[str]:
@@ -126,20 +146,19 @@ class Worst(Struct, frozen=True):
 
 
 class ManyAudits(Struct, frozen=True):
-    """What the page shows."""
+    """What is shown."""
 
     sessions: int
     failed: int
-    failures: list[dict[str, Any]]
+    failures: list[Row]
     programs: list[str]
     whole: Cost
-    compared: int
-    expected: float
     settings: list[Settings]
     other_settings: int
     """Settings with too few compactions."""
     agents: list[Cost]
     models: list[Cost]
+    profiles: list[Cost]
     projects: list[Cost]
     weeks: list[Cost]
     worst: list[Worst]
@@ -153,46 +172,66 @@ def save_many(folder: Path, output: Path) -> None:
 
 
 def read_many(folder: Path) -> ManyAudits:
-    """What the tables of a folder come to. Raises FolderError, OSError."""
-    sums, worst = _Sums(), list[tuple[int, int, dict[str, Any]]]()
-    for number, row in enumerate(table_rows(folder, "compactions", _COMPACTION)):
+    """What the tables of a folder come to. Needs pyarrow. Raises FolderError, OSError."""
+    found = _many(
+        table_rows(folder, "compactions", _COMPACTION), table_rows(folder, "sessions", _SESSION),
+        lambda worst: _needs(worst, folder),
+    )  # fmt: skip
+    if not found.sessions:
+        raise FolderError(f"{folder} holds no audits: session-explorer audit --all --out {folder}")
+    return found
+
+
+def sum_up(audits: Collection[SessionAudit]) -> ManyAudits:
+    """What some audits come to."""
+    return _many(
+        (to_builtins(row) for one in audits for row in one.compactions),
+        (to_builtins(one.row) for one in audits),
+        lambda worst: defaultdict(list),
+    )
+
+
+_Needs = Mapping[tuple[str, int, int], Sequence[Row]]
+"""By compaction: what was needed again after it."""
+
+
+def _many(
+    compactions: Iterable[Row], sessions: Iterable[Row], needs_of: Callable[[Sequence[Row]], _Needs]
+) -> ManyAudits:
+    sums, worst = _Sums(), list[tuple[int, int, Row]]()
+    for number, row in enumerate(compactions):
         sums.add(row)
         if row["needed_again_tokens"]:
             entry = row["needed_again_tokens"], -number, row
             (heapq.heappush if len(worst) < WORST else heapq.heappushpop)(worst, entry)
-    named = {_session(row) for _, _, row in worst}
-    sessions = _Sessions.read(table_rows(folder, "sessions", _SESSION), named)
-    if not sessions.count:
-        raise FolderError(f"{folder} holds no audits: session-explorer audit --all --out {folder}")
+    read = _Sessions.read(sessions, {_session(row) for _, _, row in worst})
     ranked = [row for _, _, row in sorted(worst, reverse=True)]
-    needs = _needs(ranked, folder)
+    needs = needs_of(ranked)
     found = [
-        Worst(row, sessions.named[_session(row)], needs[_compaction(row)])
+        Worst(row, read.named[_session(row)], needs[_compaction(row)])
         for row in ranked
         # A run that writes there just now may have taken it out.
-        if _session(row) in sessions.named
+        if _session(row) in read.named
     ]
     settings, others = sums.compared_settings()
     return ManyAudits(
-        sessions.count, sessions.failed, sessions.failures, sorted(sessions.programs), sums.whole,
-        sums.compared, sums.expected, settings, others, _most(sums.agents), _most(sums.models),
+        read.count, read.failed, read.failures, sorted(read.programs), sums.whole, settings,
+        others, _most(sums.agents), _most(sums.models), _most(sums.profiles),
         _most(sums.projects), [sums.weeks[name] for name in sorted(sums.weeks)], found,
     )  # fmt: skip
 
 
-def _session(row: dict[str, Any]) -> tuple[str, int]:
+def _session(row: Row) -> tuple[str, int]:
     return row["library"], row["session"]
 
 
-def _compaction(row: dict[str, Any]) -> tuple[str, int, int]:
+def _compaction(row: Row) -> tuple[str, int, int]:
     return row["library"], row["session"], row["compaction"]
 
 
-def _needs(
-    rows: Sequence[dict[str, Any]], folder: Path
-) -> dict[tuple[str, int, int], list[dict[str, Any]]]:
+def _needs(rows: Sequence[Row], folder: Path) -> _Needs:
     """The largest things that were needed again after some compactions."""
-    found: dict[tuple[str, int, int], list[dict[str, Any]]] = {_compaction(one): [] for one in rows}
+    found: dict[tuple[str, int, int], list[Row]] = {_compaction(one): [] for one in rows}
     columns = ("library", "session", "compaction", "kind", "tokens", "text", "before", "after")
     for row in table_rows(folder, "needed", columns):
         if (name := _compaction(row)) in found:
@@ -205,12 +244,12 @@ def _needs(
 class _Sessions(Struct):
     count: int = 0
     failed: int = 0
-    failures: list[dict[str, Any]] = field(default_factory=list)
+    failures: list[Row] = field(default_factory=list)
     programs: set[str] = field(default_factory=set)
-    named: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
+    named: dict[tuple[str, int], Row] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, rows: Iterable[dict[str, Any]], wanted: set[tuple[str, int]]) -> _Sessions:
+    def read(cls, rows: Iterable[Row], wanted: set[tuple[str, int]]) -> _Sessions:
         found = cls()
         for row in rows:
             found.count += 1
@@ -226,20 +265,18 @@ class _Sessions(Struct):
 
 class _Sums(Struct):
     whole: Cost = field(default_factory=Cost)
-    compared: int = 0
-    expected: float = 0.0
     agents: dict[str, Cost] = field(default_factory=dict)
     models: dict[str, Cost] = field(default_factory=dict)
+    profiles: dict[str, Cost] = field(default_factory=dict)
     projects: dict[str, Cost] = field(default_factory=dict)
     weeks: dict[str, Cost] = field(default_factory=dict)
     settings: dict[tuple[str, int, int], Cost] = field(default_factory=dict)
 
-    def add(self, row: dict[str, Any]) -> None:
+    def add(self, row: Row) -> None:
         self.whole.add(row)
-        self.compared += row["needed_compared"]
-        self.expected += row["needed_expected"]
         for groups, name in (
             (self.agents, row["agent"]), (self.models, row["model"] or UNKNOWN),
+            (self.profiles, row["profile"] or NO_PROFILE),
             (self.projects, row["project"] or "no folder"), (self.weeks, _week(row["time_ms"])),
         ):  # fmt: skip
             groups.setdefault(name, Cost(name)).add(row)

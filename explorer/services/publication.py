@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from explorer.models.keys import remember_secret
-from explorer.settings.libraries import LibraryAddress, password_of, read_libraries
+from explorer.settings.libraries import (
+    LibraryAddress,
+    check_library,
+    password_of,
+    password_place,
+    read_libraries,
+)
 from explorer.store import SessionRow, Store
 from explorer.store.library import CopyDigest, LibraryCopy, SessionLibrary
 from explorer.store.postgres import TeamLibrary
@@ -33,6 +39,27 @@ def connect(name: str | None, *, any_version: bool = False) -> TeamLibrary:
     known = read_libraries()
     named = known.named(name)
     return open_team(named, known.libraries[named], any_version=any_version)
+
+
+class TeamCheck(Struct, frozen=True):
+    """What a team's library says of who asks."""
+
+    person: str
+    role: str
+    """One of ``postgres.ROLES``, empty for none of them."""
+    password: str
+    """Where the password came from; empty where the server asked for none."""
+
+
+def check_team(name: str, address: str) -> TeamCheck:
+    """Whether a team's library can be used: its name and address, whether its server answers, knows
+    the person, and has tables that this program knows. Raises LibrariesError, StoreError."""
+    check_library(name, address)
+    given = LibraryAddress(address)
+    team = open_team(name, given)
+    team.close()
+    password = password_place(given) if team.used_password else ""
+    return TeamCheck(team.person, team.role, password)
 
 
 class PublishPlan(Struct, frozen=True):

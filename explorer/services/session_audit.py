@@ -8,17 +8,17 @@ structs below.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from explorer.audit.findings import Finding, Group
 from explorer.audit.loss import Severity
-from explorer.audit.needed_again import NeededAgain, NeedKind
+from explorer.audit.needed_again import Need, NeedKind
 from explorer.audit.needed_words import need_text
 from explorer.audit.report import CHECKS, Report, failures
 from explorer.audit.report.model import CompactionPart, NeededPart, NeedPart
@@ -118,6 +118,7 @@ class CompactionRow(Struct, frozen=True):
     losses: int
     needed_again: int
     said_again: int
+    read_again: int
     needed_again_tokens: int
     needed_again_usd: float | None
     needed_compared: int
@@ -210,6 +211,15 @@ def row_from(values: Mapping[str, Any]) -> AuditRow | None:
     return AuditRow(**{**values, "found": tuple(values["found"])})
 
 
+def audit_from(values: Any) -> SessionAudit | None:
+    """The audit that ``to_builtins`` made such values of; None for that of another version."""
+    try:
+        found = convert(values, SessionAudit)
+    except ValidationError:
+        return None
+    return found if found.row.version == VERSION else None
+
+
 def stamp_of(row: AuditRow) -> str:
     """What was audited, by which program and rules: where that is the same, the row would be."""
     return " ".join((row.position, str(row.version), row.program, row.rules))
@@ -247,8 +257,8 @@ def _row(report: Report, begun: AuditRow) -> AuditRow:
         "entries": session.entries, "path_entries": session.on_path, "turns": session.turns,
         "compactions": len(parts), "begun_ms": session.begun_ms, "ended_ms": session.ended_ms,
         "needed_again": len(needed.needs),
-        "said_again": _of_kind(needed, NeedKind.REQUEST),
-        "read_again": _of_kind(needed, NeedKind.READ),
+        "said_again": _of_kind(needed.needs, NeedKind.REQUEST),
+        "read_again": _of_kind(needed.needs, NeedKind.READ),
         "needed_again_tokens": sum(one.tokens for one in needed.after),
         "needed_compared": expected.found if expected is not None else 0,
         "needed_expected": round(expected.number, 4) if expected is not None else 0.0,
@@ -312,7 +322,7 @@ def _compaction(
         part.counted_after, kept, found.tokens_before, summary, found.is_readable,
         found.instructions, len(found.of(Group.INSTRUCTION)), len(found.of(Group.STATE)),
         len(found.of(Group.WRONG)), len(part.losses), len(again.needs),
-        sum(one.kind is NeedKind.REQUEST for one in again.needs), again.tokens,
+        _of_kind(again.needs, NeedKind.REQUEST), _of_kind(again.needs, NeedKind.READ), again.tokens,
         round(again.tokens * price, 6) if price is not None else None,
         expected.found if expected is not None else 0,
         round(expected.number, 4) if expected is not None else 0.0,
@@ -341,8 +351,8 @@ def _quote(text: str) -> str:
     return well_formed(mask(text))[:_LONGEST]
 
 
-def _of_kind(needed: NeededAgain, kind: NeedKind) -> int:
-    return sum(need.kind is kind for need in needed.needs)
+def _of_kind(needs: Iterable[Need], kind: NeedKind) -> int:
+    return sum(need.kind is kind for need in needs)
 
 
 def _of_group(report: Report, group: Group) -> int:

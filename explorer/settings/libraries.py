@@ -7,6 +7,7 @@ password.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from importlib import import_module
@@ -80,9 +81,7 @@ def read_libraries() -> Libraries:
 def add_library(name: str, address: str, password: str | None) -> Libraries:
     """Name a library, which is used from now on where it is the first. ``password``: goes into the
     keyring; None for none. Raises LibrariesError, OSError."""
-    if not _NAME.fullmatch(name):
-        raise LibrariesError(f"{name!r} is no name: small letters, digits, dots and dashes")
-    _check_address(address)
+    check_library(name, address)
     if password is not None:
         _keyring("set_password", name, password)
         # Some systems have a keyring that accepts everything and stores nothing.
@@ -93,6 +92,13 @@ def add_library(name: str, address: str, password: str | None) -> Libraries:
     known = read_libraries()
     added = {**known.libraries, name: LibraryAddress(address, password is not None)}
     return _write(Libraries(added, known.used or name))
+
+
+def check_library(name: str, address: str) -> None:
+    """Raise LibrariesError where a library cannot have this name or this address."""
+    if not _NAME.fullmatch(name):
+        raise LibrariesError(f"{name!r} is no name: small letters, digits, dots and dashes")
+    _check_address(address)
 
 
 def remove_library(name: str) -> Libraries:
@@ -119,6 +125,21 @@ def password_of(name: str, address: LibraryAddress) -> str | None:
         return None
     found = _keyring("get_password", name)
     return found if isinstance(found, str) else None
+
+
+def password_place(address: LibraryAddress) -> str:
+    """Where a password would come from if the server asked for one, in the order in which psycopg
+    looks; empty where there is none."""
+    query = dict(parse_qsl(urlsplit(address.address).query))
+    if address.keyring:
+        return "the system's keyring"
+    if "service" in query or os.environ.get("PGSERVICE"):
+        return "the service file"
+    if os.environ.get("PGPASSWORD"):
+        return "PGPASSWORD"
+    path = query.get("passfile") or os.environ.get("PGPASSFILE")
+    file = Path(path) if path else Path.home() / ".pgpass"
+    return (path or "~/.pgpass") if file.exists() else ""
 
 
 def _check_address(address: str) -> None:

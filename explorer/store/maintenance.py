@@ -26,11 +26,12 @@ from explorer.store.search import (
     SearchIndex,
     SearchState,
     complete_sessions,
+    entries_of,
     is_damage,
 )
 from explorer.store.search_text import entry_text, indexed
 from explorer.store.sessions import disclaim
-from explorer.store.totals import next_behind, sum_up
+from explorer.store.totals import left_to_sum, not_summed, sum_up
 from explorer.store.writer import Writer
 
 T = TypeVar("T")
@@ -42,6 +43,8 @@ _SAMPLED_SESSIONS, _SAMPLED_ENTRIES = 40, 8
 """About so many sessions, and entries of each, are looked at to learn which words are common."""
 _REST = 0.5
 """Share of the time that a step took which is left to others after it."""
+_LISTED = 100
+"""Sessions that are listed at once: to find one that is to be done takes a look at all of them."""
 _RETRY_S = 30.0
 """After an error that may pass (a full disk, a lock): how long to wait."""
 
@@ -60,6 +63,11 @@ class MaintenanceThread:
         self._stopping = threading.Event()
         self._imports = 0
         self._unsettled = False
+        self._may_remove = True
+        """Whether there may be sessions to remove; else nobody has done anything since none was."""
+        self._to_sum: list[int] = []
+        self._to_index: list[int] = []
+        """Keys of sessions that were found to be left, the newest last."""
         self._drafts_seen = False
         self._imports_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="store-background", daemon=True)
@@ -137,7 +145,6 @@ class MaintenanceThread:
     def _run(self) -> None:
         while not self._stopping.is_set():
             self._wake.wait()
-            self._wake.clear()
             try:
                 while self._step():
                     pass
@@ -151,6 +158,9 @@ class MaintenanceThread:
         """Do a little; false when nothing is left or others go first."""
         if self._stopping.is_set():
             return False
+        if self._wake.is_set():
+            self._wake.clear()
+            self._look_again()
         started = time.monotonic()
         if not self._drafts_seen:
             self._end_drafts()
@@ -159,6 +169,12 @@ class MaintenanceThread:
             return False
         self._stopping.wait(_REST * (time.monotonic() - started))
         return True
+
+    def _look_again(self) -> None:
+        """Somebody did something: what is to be done is read anew, the newest first."""
+        self._may_remove = True
+        self._to_sum.clear()
+        self._to_index.clear()
 
     def _settle_or_index(self) -> bool:
         if not self._unsettled:
@@ -185,6 +201,8 @@ class MaintenanceThread:
     # removals ------------------------------------------------------------------------------------
 
     def _remove_some(self) -> bool:
+        if not self._may_remove:
+            return False
         with self._readers.read() as db:
             hidden = db.execute("SELECT key, claim FROM sessions WHERE complete = 0").fetchall()
         for key, claim in hidden:
@@ -194,6 +212,7 @@ class MaintenanceThread:
             if is_abandoned(self._path, claim):
                 self._writer.submit(lambda db: disclaim(db, key, claim)).result()  # noqa: B023
                 return True
+        self._may_remove = False
         return False
 
     def _remove_step(self, key: int) -> None:
@@ -232,31 +251,44 @@ class MaintenanceThread:
     def _sum_some(self) -> bool:
         """Sum up some of what sessions took."""
         with self._readers.read() as db:
-            behind = next_behind(db)
-        if behind is None:
-            return False
-        sum_up(self._writer, self._readers, *behind)
+            if not self._to_sum:
+                self._to_sum = not_summed(db, _LISTED)
+            if not self._to_sum:
+                return False
+            key = self._to_sum[-1]
+            done, entries = left_to_sum(db, key)
+        if done < entries:
+            sum_up(self._writer, self._readers, key, done, entries)
+        else:
+            self._to_sum.pop()
         return True
 
     # the index -----------------------------------------------------------------------------------
 
     def _index_some(self) -> bool:
-        with self._readers.read() as db:
-            counts = complete_sessions(db)
-        done = self.with_index(lambda index: index.done())
-        behind = [key for key, entries in counts.items() if done.get(key, 0) < entries]
-        if not behind:
+        if not self._to_index:
+            with self._readers.read() as db:
+                counts = complete_sessions(db)
+            done = self.with_index(lambda index: index.done())
+            behind = [key for key, entries in counts.items() if done.get(key, 0) < entries]
+            # The newest session first: it is the one that is being looked at.
+            self._to_index = sorted(behind)[-_LISTED:]
+        if not self._to_index:
             return False
-        # The newest session first: it is the one that is being looked at.
-        key = max(behind)
-        self.with_index(lambda index: self._index_step(index, key, counts[key]))
+        key = self._to_index[-1]
+        if self.with_index(lambda index: self._index_step(index, key)):
+            self._to_index.pop()
         return True
 
-    def _index_step(self, index: SearchIndex, key: int, entries: int) -> None:
+    def _index_step(self, index: SearchIndex, key: int) -> bool:
+        """Index some entries of a session; whether all of them are."""
+        with self._readers.read() as db:
+            entries = entries_of(db, key)
         with index.step(key) as done:
             last = min(done + _STEP, entries) - 1
             if done <= last:
                 index.add(key, self._texts(key, done, last), last + 1, self._sample)
+        return last + 1 >= entries
 
     def _texts(self, key: int, first: int, last: int) -> list[tuple[int, str]]:
         payloads = stored_payloads(self._readers, key).found(range(first, last + 1))

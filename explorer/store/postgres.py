@@ -11,7 +11,6 @@ import json
 import os
 import threading
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -20,20 +19,17 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.formats.registry import read_record
-from explorer.session.kinds import Flag, Kind
+from explorer.session.kinds import Flag
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
-from explorer.session.secrets import mask
-from explorer.session.text import legible, title_line
 from explorer.settings import paths
-from explorer.store.entry_rows import ENTRY_WIDTH, Batch, record_of, text_out
-from explorer.store.imports import source_leaf
-from explorer.store.library import CopyDigest
+from explorer.store.entry_rows import record_of
+from explorer.store.publishing import BLOCK, LONGEST_WORD, publish_copy, storable
 from explorer.store.rows import (
-    ImportCancelled,
     ImportReport,
     IsCancelled,
     NewerVersionError,
@@ -53,10 +49,11 @@ from explorer.store.search_text import (
     words_of,
 )
 from explorer.store.server_watch import ServerWatch
-from explorer.store.sessions import SessionSummary
 
 Read = TypeVar("Read")
 
+ROLES = ("reader", "publisher", "steward")
+"""What a person may be there, each with what those before may; see ``resources/team/roles.sql``."""
 VERSION = 2
 """Of the layout of a team's library: the number of files ``resources/team/N.sql``."""
 _LOST_S = 2
@@ -68,15 +65,10 @@ _LIMITS = MappingProxyType(
         "application_name": "session-explorer",
     }
 )  # fmt: skip
-_BLOCK = 64
-"""Entries that are compressed together."""
 _LARGEST = 1 << 30
 """Bytes that a block may be unpacked to: what others packed may grow a thousandfold."""
-_CANDIDATES = 20_000
-"""Entries that are looked at for a search."""
-_LONGEST_WORD, _WORDS_BYTES = 200, 900_000
-"""Characters of a word, and bytes of all words of an entry, that are searched: PostgreSQL takes 2
-KB and 1 MB."""
+_CANDIDATES, _AT_ONCE = 20_000, 50
+"""Entries that are looked at for a search, and how many are fetched at once."""
 
 
 class Shared(Struct, frozen=True):
@@ -122,6 +114,10 @@ class TeamLibrary:
         self._stops: list[Callable[[], None]] = []
         self.person = ""
         """Who asks, as the server knows them: the publisher and author of what they write."""
+        self.role = ""
+        """The highest of ``ROLES`` that they have; empty before there are any."""
+        self.used_password = False
+        """Whether the server asked for a password, which was found then."""
         self.version = self._read_version()
 
     @classmethod
@@ -185,8 +181,17 @@ class TeamLibrary:
     def _read_version(self) -> int:
         """Raises StoreError; NewerVersionError where a newer program made the layout."""
         with self._asking() as db:
+            self.used_password = bool(db.pgconn.used_password)
+            self.person, may_look, roles = db.execute(_WHO).fetchone()
+            if not may_look:
+                raise StoreError(
+                    self.place,
+                    f"{self.person} has no role there; whoever owns it gives one, such as:"
+                    f" GRANT session_explorer_reader TO {self.person}",
+                )
+            held = [one for one in ROLES if f"session_explorer_{one}" in roles]
+            self.role = held[-1] if held else ""
             version = _version(db)
-            (self.person,) = db.execute("SELECT current_user").fetchone()
         if version > VERSION:
             self.close()
             raise NewerVersionError(
@@ -262,7 +267,7 @@ class TeamLibrary:
             found = db.execute(
                 "SELECT digest FROM session_explorer.sessions"
                 " WHERE publisher = current_user AND format = %s AND session_id = %s",
-                (header.format, _plain(header.session_id)),
+                (header.format, storable(header.session_id)),
             ).fetchone()
         return found[0] if found else ""
 
@@ -303,7 +308,11 @@ class TeamLibrary:
 
     def _unpacked(self, data: bytes) -> Any:
         try:
-            return json.loads(zlib.decompressobj().decompress(data, _LARGEST))
+            text = zlib.decompressobj().decompress(data, _LARGEST)
+            try:
+                return orjson.loads(text)
+            except orjson.JSONDecodeError:  # it reads no lone surrogates, and is five times as fast
+                return json.loads(text)
         except (ValueError, zlib.error) as error:
             raise StoreError(self.place, f"entries cannot be read: {error}") from error
 
@@ -334,40 +343,8 @@ class TeamLibrary:
         """Publish a session in one transaction, in place of what this person published of it
         before, whose notes stay. Raises StoreError, ImportCancelled, and what the source
         raises; what was there is as it was then."""
-        header, summary, digest, count = source.header, SessionSummary(), CopyDigest(), 0
-        models = Counter[str]()
         with self._asking() as db:
-            # COPY cannot write into tables whose rows have owners.
-            db.execute(_STAGED)
-            for records in source.batches():
-                if cancelled is not None and cancelled():
-                    raise ImportCancelled(f"publishing to {self.place} was cancelled")
-                if records:
-                    summary.take(Batch(records))
-                    digest.take(records)
-                    models.update(filter(None, map(_answering_model, records)))
-                    _copy_in(db, header, count, records)
-                    count += len(records)
-                if progress is not None:
-                    progress(source.report.bytes_done, source.report.bytes_total)
-            asides = [(a.line, a.raw.decode("latin-1"), a.reason) for a in source.report.asides]
-            if asides:
-                block = (-1, -1, _packed(asides))
-                db.execute("INSERT INTO new_blocks VALUES (%s, %s, %s)", block)
-            leaf = source_leaf(source, count)
-            row = _row_of(header, summary, count, leaf)
-            key, created = db.execute(
-                _TAKE, (header.format, _plain(header.session_id), digest.value(leaf),
-                        _json(msgspec.to_builtins(header)), _json(msgspec.to_builtins(row)),
-                        _plain(next((name for name, _ in models.most_common(1)), ""))),
-            ).fetchone()  # fmt: skip
-            for table in ("blocks", "entries"):
-                if not created:
-                    db.execute(f"DELETE FROM session_explorer.{table} WHERE session = %s", (key,))
-                db.execute(
-                    f"INSERT INTO session_explorer.{table} SELECT %s, * FROM new_{table}", (key,)
-                )
-        return ImportReport(key, row.title, created, count, asides=len(asides))
+            return publish_copy(db, self.place, source, progress, cancelled)
 
     # finding, noticing, notes --------------------------------------------------------------------
 
@@ -386,18 +363,19 @@ class TeamLibrary:
             return []
         wanted = _words_wanted(terms)
         hits: list[SearchHit] = []
-        block: tuple[int, int, list[EntryRecord]] = (0, 0, [])
         seen = 0
         for most in (2 * limit, _CANDIDATES):
             rows = self._candidates(wanted, key, only_errors, most)
-            for session, entry, kind, flags, time_ms, form in rows[seen:]:
-                if len(hits) >= limit or (cancelled is not None and cancelled()):
-                    return hits
-                first = entry - entry % _BLOCK
-                if block[:2] != (session, first):
-                    block = session, first, self.records(session, first, first + _BLOCK - 1)
-                if entry - first < len(block[2]):
-                    text = entry_text(read_record(form, block[2][entry - first].raw))
+            for first in range(seen, len(rows), _AT_ONCE):
+                part = rows[first : first + _AT_ONCE]
+                blocks = self._blocks([(session, entry) for session, entry, *_ in part])
+                for session, entry, kind, flags, time_ms, form in part:
+                    if len(hits) >= limit or (cancelled is not None and cancelled()):
+                        return hits
+                    line = _line_in(blocks.get((session, entry - entry % BLOCK)), entry % BLOCK)
+                    if line is None:
+                        continue  # It was withdrawn meanwhile, or cannot be read.
+                    text = entry_text(read_record(form, line))
                     if holds(text, terms):
                         shown = snippet(text, terms)
                         hits.append(SearchHit(session, entry, *shown, kind, flags, time_ms))
@@ -405,6 +383,19 @@ class TeamLibrary:
             if seen < most:
                 break
         return hits
+
+    def _blocks(self, entries: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Any]:
+        """What the blocks with some entries hold, by session and first entry: each alone would
+        cost a question to the server. Raises StoreError."""
+        wanted = {(session, entry - entry % BLOCK) for session, entry in entries}
+        with self._asking() as db:
+            found = db.execute(
+                "SELECT session, first, data FROM session_explorer.blocks"
+                " JOIN unnest(%s::bigint[], %s::integer[]) AS wanted (session, first)"
+                " USING (session, first)",
+                ([session for session, _ in wanted], [first for _, first in wanted]),
+            ).fetchall()
+        return {(session, first): self._unpacked(data) for session, first, data in found}
 
     def _candidates(
         self, wanted: str, key: int | None, only_errors: bool, most: int
@@ -473,7 +464,7 @@ class TeamLibrary:
             found = db.execute(
                 "INSERT INTO session_explorer.notes (session, entry_id, kind, content, finding)"
                 " VALUES (%s, %s, %s, %s, %s) RETURNING id",
-                (key, _plain(entry_id), kind, _plain(text), _plain(finding)),
+                (key, storable(entry_id), kind, storable(text), storable(finding)),
             ).fetchone()
         return int(found[0])
 
@@ -495,12 +486,30 @@ class TeamLibrary:
         return [Note(*row) for row in found]
 
 
+def _line_in(block: Any, at: int) -> str | None:
+    """The line of an entry in what a block holds, which others wrote; None where there is none."""
+    try:
+        line = block[at][-1]
+    except (TypeError, LookupError):
+        return None
+    return line if isinstance(line, str) else None
+
+
 def _driver(name: str) -> Any:
     try:
         return import_module("psycopg")
     except ImportError as error:
         reason = f'needs the package psycopg: pip install "session-explorer[team]" ({error})'
         raise StoreError(f"team library {name}", reason) from error
+
+
+_WHO = """
+SELECT current_user,
+  coalesce((SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace
+            WHERE nspname = 'session_explorer'), true),
+  array(SELECT rolname::text FROM pg_roles
+        WHERE rolname LIKE 'session_explorer_%' AND pg_has_role(oid, 'MEMBER'))
+"""
 
 
 def _version(db: Any) -> int:
@@ -511,88 +520,12 @@ def _version(db: Any) -> int:
     return int(found.fetchone()[0])
 
 
-_STAGED = """
-CREATE TEMPORARY TABLE new_blocks (first integer, last integer, data bytea) ON COMMIT DROP;
-CREATE TEMPORARY TABLE new_entries (entry integer, kind smallint, flags integer,
-  time_ms double precision, words tsvector) ON COMMIT DROP
-"""
-_TAKE = """
-INSERT INTO session_explorer.sessions (format, session_id, digest, header, "row", model)
-VALUES (%s, %s, %s, %s, %s, %s)
-ON CONFLICT (publisher, format, session_id) DO UPDATE SET published = now(),
-  digest = excluded.digest, header = excluded.header, "row" = excluded."row",
-  model = excluded.model
-RETURNING key, xmax = 0
-"""
-
-
-def _copy_in(db: Any, header: SessionHeader, first: int, records: Sequence[EntryRecord]) -> None:
-    """Send entries; ``first``: the index of the first of them."""
-    with db.cursor().copy("COPY new_blocks FROM STDIN") as copy:
-        for at in range(0, len(records), _BLOCK):
-            part = records[at : at + _BLOCK]
-            flat = Batch(part).entry_values(first + at)
-            rows = [
-                [*(text_out(one) if isinstance(one, bytes) else one for one in row), record.raw]
-                for record, row in zip(
-                    part,
-                    (flat[n : n + ENTRY_WIDTH] for n in range(0, len(flat), ENTRY_WIDTH)),
-                    strict=True,
-                )
-            ]
-            copy.write_row((first + at, first + at + len(part) - 1, _packed(rows)))
-    with db.cursor().copy("COPY new_entries FROM STDIN") as copy:
-        for at, record in enumerate(records, first):
-            facts, text = record.facts, entry_text(read_record(header.format, record.raw))
-            copy.write_row((at, int(facts.kind), facts.flags, facts.time_ms, _vector(text)))
-
-
-def _answering_model(record: EntryRecord) -> str:
-    """The model that wrote a reply; empty for anything else."""
-    return record.facts.model if record.facts.kind == Kind.ASSISTANT else ""
-
-
-def _row_of(header: SessionHeader, summary: SessionSummary, count: int, leaf: int) -> SessionRow:
-    title = summary.name or header.title or title_line(summary.first_said)
-    return SessionRow(
-        0, header.session_id, header.format, header.version, header.cwd, header.parent_session,
-        mask(legible(title)), count, summary.compactions, summary.size,
-        header.time_ms or summary.started_ms, summary.last_ms, leaf, "",
-        header.relation, header.parent_call, header.agent_version,
-    )  # fmt: skip
-
-
-def _json(value: Any) -> str:
-    """JSON in ASCII: a text of PostgreSQL has neither NUL nor lone surrogates."""
-    return json.dumps(value, separators=(",", ":"))
-
-
-def _packed(value: Any) -> bytes:
-    return zlib.compress(_json(value).encode("ascii"))
-
-
-def _plain(text: str) -> str:
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
-
-
-def _vector(text: str) -> str:
-    """The words of a text as PostgreSQL writes a tsvector. Where they stand is left out: a phrase
-    is looked for in the texts that have its words."""
-    words, size = [], 0
-    for word in sorted({one[:_LONGEST_WORD] for one in words_of(indexed(text))}):
-        size += len(word.encode()) + 4
-        if size > _WORDS_BYTES:
-            break
-        words.append(f"'{word}'")
-    return " ".join(words)
-
-
 def _words_wanted(terms: Sequence[Term]) -> str:
     """The words of a query as PostgreSQL writes a tsquery; the last of a term that is not quoted
     may go on."""
     wanted = []
     for term in terms:
-        words = [one[:_LONGEST_WORD] for one in words_of(indexed(term.text))]
+        words = [one[:LONGEST_WORD] for one in words_of(indexed(term.text))]
         is_open = not term.quoted and term.words and term.text.endswith(term.words[-1])
         wanted += [f"'{one}'" for one in words]
         if words and is_open:

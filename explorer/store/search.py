@@ -418,6 +418,13 @@ def complete_sessions(db: sqlite3.Connection) -> dict[int, int]:
     return dict(db.execute("SELECT key, entries FROM sessions WHERE complete = 1").fetchall())
 
 
+def entries_of(db: sqlite3.Connection, key: int) -> int:
+    """How many entries a session has; 0 where it is not there as a whole."""
+    found = db.execute("SELECT entries FROM sessions WHERE key = ? AND complete = 1", (key,))
+    row = found.fetchone()
+    return row[0] if row is not None else 0
+
+
 def _newest(counts: Mapping[int, int], most: int) -> dict[int, int]:
     """Of some sessions with their numbers of entries the newest, up to so many entries, and one at
     least."""

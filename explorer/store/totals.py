@@ -46,14 +46,22 @@ class Total(Struct, frozen=True):
     spent: UsageSum
 
 
-def next_behind(db: sqlite3.Connection) -> tuple[int, int, int] | None:
-    """A session of which not all entries are summed up: key, entries that are, entries in all;
-    the newest first."""
-    found: tuple[int, int, int] | None = db.execute(
-        "SELECT key, coalesce(summed, 0), entries FROM sessions"
-        " WHERE complete = 1 AND coalesce(summed, 0) < entries ORDER BY key DESC LIMIT 1"
+def not_summed(db: sqlite3.Connection, most: int) -> list[int]:
+    """The keys of sessions of which not all entries are summed up, up to so many, the newest
+    last."""
+    found = db.execute(
+        "SELECT key FROM sessions WHERE complete = 1 AND coalesce(summed, 0) < entries"
+        " ORDER BY key DESC LIMIT ?", (most,),
+    )  # fmt: skip
+    return [key for (key,) in found][::-1]
+
+
+def left_to_sum(db: sqlite3.Connection, key: int) -> tuple[int, int]:
+    """How many entries of a session are summed up, and how many it has; both 0 where it is gone."""
+    found: tuple[int, int] | None = db.execute(
+        "SELECT coalesce(summed, 0), entries FROM sessions WHERE key = ? AND complete = 1", (key,)
     ).fetchone()
-    return found
+    return found or (0, 0)
 
 
 def sum_up(writer: Writer, readers: Readers, key: int, first: int, entries: int) -> None:

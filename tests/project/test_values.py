@@ -16,7 +16,7 @@ import explorer
 
 PACKAGES = ("session", "compaction", "facts", "services", "store")
 COLLECTED = {
-    "AgentNeeds", "Cost", "FileOpColumns", "ImportOutcome", "ParallelRun", "ReadReport",
+    "Cost", "FileOpColumns", "ImportOutcome", "ParallelRun", "ReadReport",
     "SalvageReport", "SessionColumns", "SessionGroup", "SessionSummary", "WatchedDocument",
     "_Counts", "_Progress", "_Sent", "_Sessions", "_Sums", "_Work",
 }  # fmt: skip

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from explorer.services.audit_folder import AuditFolder, FolderError
-from explorer.services.bulk_report import read_many, save_many
+from explorer.services.bulk_report import read_many, save_many, sum_up
 from explorer.services.session_audit import (
     VERSION,
     AuditRow,
@@ -29,10 +30,11 @@ MONDAY_MS = 20_458 * DAY_MS
 
 
 def compaction(session: int, entry: int, tokens: int, **changes: Any) -> CompactionRow:
+    needed = 1 if tokens else 0
     made = CompactionRow(
         "", session, entry, f"e{entry}", 1, MONDAY_MS, "pi", "orders", "openai/gpt-5", "pi 0.73",
         "pi 0.73", None, None, 90_000, 12_000, 11_000, 70_000, 1_000, True, 1, 0, 0, 0, 0,
-        1 if tokens else 0, 0, tokens, tokens / 1_000_000, 1 if tokens else 0, 0.25,
+        needed, 0, needed, tokens, tokens / 1_000_000, needed, 0.25,
     )  # fmt: skip
     return replace(made, **changes)
 
@@ -83,19 +85,37 @@ def test_the_sums_are_those_of_the_tables(folder: Path) -> None:
     many = read_many(folder)
     assert (many.sessions, many.failed, many.whole.compactions) == (14, 1, 25)
     assert (many.whole.tokens, many.whole.needed, many.whole.needing) == (12_800, 13, 13)
-    assert (many.compared, many.expected) == (13, 25 * 0.25)
-    assert [(one.name, one.tokens, one.compactions) for one in many.agents] == [
-        ("pi", 7_800, 24), ("Claude Code", 5_000, 1),
+    assert (many.whole.compared, many.whole.expected) == (13, 25 * 0.25)
+    assert [
+        (one.name, one.sessions, one.compactions, one.tokens, one.read_again) for one in many.agents
+    ] == [("pi", 12, 24, 7_800, 12), ("Claude Code", 1, 1, 5_000, 1)]
+    assert [(one.name, one.sessions) for one in many.profiles] == [
+        ("pi 0.73", 12), ("no profile", 1),
     ]  # fmt: skip
     assert [(one.name, one.money) for one in many.models] == [
-        ("openai/gpt-5", "≈$0.01"), ("not recorded", "not known"),
+        ("openai/gpt-5", "≈$0.0078"), ("not recorded", "not known"),
     ]  # fmt: skip
-    assert many.whole.money == "≈$0.01 for 61 %"
+    assert many.whole.money == "≥$0.0078", "those of the team have no price"
     assert [(one.name, one.tokens) for one in many.weeks] == [("2026-01-05", 12_800)]
     (settings,) = many.settings
     assert (settings.rules, settings.before, settings.kept) == ("pi 0.73", "80k to 160k",
                                                                "10k to 20k")  # fmt: skip
     assert settings.cost.each == 325 and many.other_settings == 1
+
+
+def test_audits_that_are_in_no_folder_come_to_the_same(folder: Path) -> None:
+    ordinary = [audit(n, compaction(n, 40, 100 * n), compaction(n, 90, 0)) for n in range(1, 13)]
+    found = sum_up(ordinary)
+    many = read_many(folder)
+    assert (found.sessions, found.profiles, found.settings) == (
+        12,
+        many.profiles[:1],
+        many.settings,
+    )
+    assert [one.row for one in found.worst[:2]] == [
+        to_builtins(ordinary[n].compactions[0]) for n in (11, 10)
+    ]
+    assert found.worst[0].session["title"] == "Session 12"
 
 
 def test_the_ten_costliest_come_with_the_way_to_open_them(folder: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_steward_withdraws_what_others_published(
 def test_who_has_no_role_sees_nothing(
     library_of: Callable[[str], TeamLibrary], of_ada: int
 ) -> None:
-    with pytest.raises(StoreError, match="you may not do this there"):
+    with pytest.raises(StoreError, match="out has no role there"):
         library_of("out")
 
 

@@ -55,7 +55,7 @@ class Chip(QPushButton):
         show_checked(self, bool(value))
 
 
-class ClearLink(LinkButton):
+class ChipLink(LinkButton):
     """Stands in the line of chips."""
 
     def sizeHint(self) -> QSize:
@@ -157,6 +157,8 @@ class FilterBar(QWidget):
     """``Filters``"""
     library_chosen = Signal(str)
     """The name of a team's library; empty for the person's own."""
+    libraries_asked = Signal()
+    """Libraries of teams are to be added or removed."""
     search_asked = Signal(str)
     """Return in the line: look for its words in the entries' texts."""
     save_asked = Signal()
@@ -223,12 +225,16 @@ class FilterBar(QWidget):
         self.started.toggled.connect(lambda on: self._take(started=on))
         self.saved = Chip("Sa&ved", "Filters that were saved", self)
         self.saved.toggled.connect(self._open_saved)
-        self.clear = ClearLink("Clea&r filters", self)
+        self.clear = ChipLink("Clea&r filters", self)
         self.clear.clicked.connect(self.clear_filters)
-        bind_font(self.clear, small_font)
+        self.teams = ChipLink("Team libraries…", self)
+        self.teams.setToolTip("Add or remove a library that a team shares")
+        self.teams.clicked.connect(self.libraries_asked)
+        for link in (self.clear, self.teams):
+            bind_font(link, small_font)
         return [
             self.agent, self.project, self.model, self.label, self.since, self.compacted,
-            self.started, self.saved, self.clear,
+            self.started, self.saved, self.clear, self.teams,
         ]  # fmt: skip
 
     def _value_chip(self, name: str, field: str, tip: str) -> Chip:

@@ -71,6 +71,10 @@ class LibraryPage(Dialog):
     needed_asked = Signal()
     needed_stop_asked = Signal()
     needed_go_on_asked = Signal()
+    needed_folder_asked = Signal(bool)
+    """Whether the audits of a folder are to be shown, or those of the sessions that are listed."""
+    needed_opened = Signal(object)
+    """``Worst``: a compaction is to be shown in its session."""
     needed_hidden = Signal()
     publish_asked = Signal(list)
     withdraw_asked = Signal(list)
@@ -96,7 +100,7 @@ class LibraryPage(Dialog):
         self._is_empty = True
         self.team = ""
         """The name of the team's library that is shown; empty for the person's own."""
-        self._person, self._can_publish = "", False
+        self._person, self._can_publish, self._is_steward = "", False, False
 
     def building(self) -> Iterator[None]:
         """Make its parts, in steps between which the window behind it answers."""
@@ -138,6 +142,8 @@ class LibraryPage(Dialog):
         panel = NeededPanel(self)
         panel.stop_asked.connect(self.needed_stop_asked)
         panel.go_on_asked.connect(self.needed_go_on_asked)
+        panel.folder_asked.connect(self.needed_folder_asked)
+        panel.opened.connect(self.needed_opened)
         panel.closed.connect(self.hide_needed)
         self._add_below(panel)
         return panel
@@ -296,14 +302,19 @@ class LibraryPage(Dialog):
 
     # what is shown -------------------------------------------------------------------------------
 
-    def show_library(self, names: Sequence[str], team: str, person: str) -> None:
+    def show_library(
+        self, names: Sequence[str], team: str, person: str, *, is_steward: bool = False
+    ) -> None:
         """Show the person's own library, or the one of a team. ``names``: those that were added;
-        ``person``: who reads it, as its server knows them."""
-        self._person, self._can_publish = person, bool(names)
+        ``person``: who reads it, as its server knows them; ``is_steward``: whether they may
+        withdraw what others published."""
+        self._person, self._can_publish, self._is_steward = person, bool(names), is_steward
         self.filters.show_libraries(names, team)
         if team != self.team:
             self.team, self.table.is_team = team, bool(team)
             self.table.arrange_columns()
+            # Sessions of both may have the same numbers: what was selected stays in its library.
+            self.table.show_sessions(())
             self.totals.show_usage(not team)
             self.stack.setCurrentIndex(0)
         self._follow()
@@ -394,10 +405,12 @@ class LibraryPage(Dialog):
         ):
             action.setEnabled(some)
         others = sorted({one.publisher for one in rows} - {self._person})
-        self.withdraw_action.setEnabled(some and not others)
+        self.withdraw_action.setEnabled(some and (self._is_steward or not others))
         tip = "Take the sessions out of the team's library"
         if others:
-            tip = f"Published by {', '.join(others)}: only who published a session withdraws it"
+            tip = f"Published by {', '.join(others)}"
+            if not self._is_steward:
+                tip += ": only they or a steward withdraw it"
         self.withdraw_action.setToolTip(tip)
         has_files = any(one.session.path for one in rows)
         self.folder_action.setEnabled(has_files)

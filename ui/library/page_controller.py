@@ -130,7 +130,7 @@ class LibraryPageController(QObject):
 
     def _built(self, page: LibraryPage) -> None:
         self.page = page
-        self._needed = NeededController(self._state, page)
+        self._needed = NeededController(self._state, page, self._libraries, self._open_in)
         self._shelf = TeamShelf(self._state, self._libraries, page)
         self._connect(page)
         self._show()
@@ -192,9 +192,13 @@ class LibraryPageController(QObject):
             page.hide_needed()
 
     def _team_changed(self, name: str) -> None:
-        if self.page is not None and self._shelf is not None and name == self.page.team:
-            self._shelf.show_library(name)
-            self._read()
+        if self.page is None or self._shelf is None or name != self.page.team:
+            return
+        if name not in self._libraries.names():
+            self._choose_library("")
+            return
+        self._shelf.show_library(name)
+        self._read()
 
     def _changed(self) -> None:
         self._is_stale = True
@@ -296,7 +300,7 @@ class LibraryPageController(QObject):
         self._rows = rows
         self.page.show_sessions(rows, not library.rows)
         if self._is_whole:
-            if self._needed is not None and not self.page.team:
+            if self._needed is not None:
                 self._needed.follow(rows)
             self._sums.load(lambda: library.sums(rows))
         else:
@@ -422,10 +426,15 @@ class LibraryPageController(QObject):
 
     def _open_session(self, key: int, entry: int) -> None:
         assert self.page is not None
+        self._open_in(self.page.team, key, entry)
+
+    def _open_in(self, name: str, key: int, entry: int) -> None:
+        """Open a session of a team's library, or of the person's own where ``name`` is empty."""
+        assert self.page is not None
         self.page.hide()
         present(self._state.window)
-        if self.page.team:
-            self._team.open(self.page.team, key, entry)
+        if name:
+            self._team.open(name, key, entry)
         else:
             self._sessions.open(key, entry)
 

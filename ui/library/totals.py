@@ -36,7 +36,8 @@ class TotalsStrip(QWidget):
         self.choice.currentIndexChanged.connect(lambda _at: self._draw())
         self.needed = LinkButton("What was needed again?", self)
         self.needed.setToolTip(
-            "What was read, run or said again after the compactions of these sessions, by agent"
+            "What was read, run or said again after the compactions of these sessions: by agent, "
+            "model, profile, project and week, by settings, and after which compactions most"
         )
         bind_font(self.needed, small_font)
         self.needed.clicked.connect(self.needed_asked)
@@ -44,7 +45,7 @@ class TotalsStrip(QWidget):
         line = row_in(self, S24)
         sums = column_of(self.sessions, self.entries, self.spent, spacing=S4)
         sums.addStretch(1)
-        sums.addLayout(row(self.choice, self.needed, spacing=S12))
+        sums.addLayout(row(self.choice, self.needed, 1, spacing=S12))
         line.addLayout(sums)
         line.addWidget(self.bars, 1)
         line.setContentsMargins(S16, 0, S16, 0)
@@ -52,7 +53,7 @@ class TotalsStrip(QWidget):
         policy = self.bars.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.bars.setSizePolicy(policy)
-        self._parts_of_own = (self.spent, self.choice, self.needed, self.bars)
+        self._parts_of_own = (self.spent, self.choice, self.bars)
         self.show_sums(None)
 
     def show_usage(self, on: bool) -> None:

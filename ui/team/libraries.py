@@ -4,7 +4,7 @@ holds, kept current."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -49,6 +49,8 @@ class TeamContent(Struct, frozen=True):
 
     person: str
     """Who reads it, as its server knows them."""
+    role: str
+    """One of ``postgres.ROLES``, empty for none of them."""
     shared: tuple[Shared, ...]
     notes: tuple[Note, ...]
 
@@ -63,6 +65,8 @@ class _Followed(Struct):
     content: TeamContent | None = None
     error: Exception | None = None
     """Why it cannot be read now."""
+    keeping: asyncio.Task[None] | None = None
+    """Keeps it current."""
 
 
 class TeamLibraries(QObject):
@@ -75,7 +79,6 @@ class TeamLibraries(QObject):
         super().__init__(state)
         self._state = state
         self._followed: dict[str, _Followed] = {}
-        self._keeping: list[asyncio.Task[None]] = []
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="team-reading")
 
     @staticmethod
@@ -90,7 +93,13 @@ class TeamLibraries(QObject):
         """Read a library, and keep what it holds current for as long as the window is open."""
         if name not in self._followed:
             one = self._followed[name] = _Followed(name)
-            self._keeping.append(asyncio.ensure_future(self._keep(one)))
+            one.keeping = asyncio.ensure_future(self._keep(one))
+
+    async def forget(self, name: str) -> None:
+        """Let go of a library that was removed."""
+        if (one := self._followed.pop(name, None)) is not None:
+            await self._end([one])
+            self.changed.emit(name)
 
     def try_again(self, name: str) -> None:
         """Look for a lost server now."""
@@ -116,18 +125,20 @@ class TeamLibraries(QObject):
 
     async def close(self) -> None:
         """Let go of all servers."""
-        for task in self._keeping:
-            task.cancel()
-        if self._keeping:
-            await asyncio.wait(self._keeping)
-        await asyncio.to_thread(self._close)
+        ended = list(self._followed.values())
+        await self._end(ended)
+        await asyncio.to_thread(self._threads.shutdown)
+        # Threads that were about to connect have done so.
+        await self._end(ended)
 
-    def _close(self) -> None:
-        # First the threads, which may be about to connect.
-        self._threads.shutdown()
-        for one in self._followed.values():
+    @staticmethod
+    async def _end(followed: Sequence[_Followed]) -> None:
+        for one in followed:
+            if one.keeping is not None:
+                one.keeping.cancel()
+                await asyncio.wait([one.keeping])
             if one.team is not None:
-                one.team.close()
+                await asyncio.to_thread(one.team.close)
 
     async def _keep(self, one: _Followed) -> None:
         loop = asyncio.get_running_loop()
@@ -165,7 +176,9 @@ class TeamLibraries(QObject):
                 raise
             one.team = team
         team = one.team
-        return TeamContent(team.person, tuple(team.shared(most=most)), tuple(team.notes()))
+        return TeamContent(
+            team.person, team.role, tuple(team.shared(most=most)), tuple(team.notes())
+        )
 
     @staticmethod
     def _connected(one: _Followed) -> TeamLibrary:

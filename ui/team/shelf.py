@@ -8,14 +8,22 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject
 
 from explorer.services.library import Library, LibraryRow, shared_library
+from explorer.services.publication import TeamCheck, check_team
+from explorer.settings.libraries import (
+    LibrariesError,
+    add_library,
+    read_libraries,
+    remove_library,
+)
 from explorer.store import SearchHit
-from explorer.store.postgres import TeamLibrary
+from explorer.store.postgres import ROLES, TeamLibrary
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
 from ui.library.arrangement import named
 from ui.library.page import LibraryPage
-from ui.shell.dialogs import ask_text, confirm
-from ui.team.libraries import OWN_SAFE, TeamLibraries, refusal
+from ui.shell.dialogs import ask_text, confirm, open_once
+from ui.team.libraries import LIBRARY_ERRORS, OWN_SAFE, TeamLibraries, refusal
+from ui.team.libraries_dialog import LibrariesDialog
 from ui.widgets.figures import count
 from ui.widgets.notice import Notice
 
@@ -28,8 +36,10 @@ class TeamShelf(QObject):
         super().__init__(page)
         self._state, self._libraries, self._page = state, libraries, page
         self._lost: Notice | None = None
+        self._dialog: LibrariesDialog | None = None
         page.withdraw_asked.connect(self._ask_withdraw)
         page.try_again_asked.connect(self._try_again)
+        page.filters.libraries_asked.connect(self.manage)
 
     def show_library(self, name: str) -> None:
         """Show the library of a name on the page, empty for the person's own."""
@@ -37,7 +47,8 @@ class TeamShelf(QObject):
             self._libraries.follow(name)
         content = self._libraries.content(name)
         person = content.person if content is not None else ""
-        self._page.show_library(self._libraries.names(), name, person)
+        is_steward = content is not None and content.role == ROLES[-1]
+        self._page.show_library(self._libraries.names(), name, person, is_steward=is_steward)
         self._say(self._libraries.error(name))
 
     def library(self) -> Callable[[], Library] | None:
@@ -136,15 +147,94 @@ class TeamShelf(QObject):
             self._page.notice.show_notice(refusal(name, error, safe))
         self._libraries.try_again(name)
 
+    # adding and removing -------------------------------------------------------------------------
+
+    def manage(self) -> None:
+        """Show the libraries of teams, to add and to remove some."""
+        dialog = self._dialog = LibrariesDialog(self._page)
+        dialog.finished.connect(self._dialog_closed)
+        dialog.add_asked.connect(
+            lambda name, address: self._state.tasks.start(
+                "Looking for a server", self._add_library(dialog, name, address)
+            )
+        )
+        dialog.remove_asked.connect(lambda name: self._ask_remove(dialog, name))
+        self._list_libraries(dialog)
+        open_once(dialog)
+
+    def _dialog_closed(self) -> None:
+        self._dialog = None
+
+    def _list_libraries(self, dialog: LibrariesDialog) -> None:
+        try:
+            dialog.show_libraries(read_libraries().libraries)
+        except (LibrariesError, OSError) as error:
+            dialog.show_end(str(error), failed=True)
+
+    async def _add_library(self, dialog: LibrariesDialog, name: str, address: str) -> None:
+        dialog.show_checking()
+
+        def add() -> TeamCheck:
+            if name in read_libraries().libraries:
+                raise LibrariesError(f"{name} is there already. Remove it first.")
+            found = check_team(name, address)
+            add_library(name, address, None)
+            return found
+
+        try:
+            found = await self._libraries.run(add)
+        except LIBRARY_ERRORS as error:
+            if dialog is self._dialog:
+                dialog.show_end(f"Not added. {error}", failed=True)
+            return
+        self.show_library(self._page.team)
+        if dialog is self._dialog:
+            self._list_libraries(dialog)
+            role = found.role or "somebody without a role"
+            password = (
+                f"the password came from {found.password}"
+                if found.password
+                else ("it asked for no password")
+            )
+            dialog.show_end(f"{name} was added. Its server knows you as {found.person}, {role}; "
+                            f"{password}.")  # fmt: skip
+
+    def _ask_remove(self, dialog: LibrariesDialog, name: str) -> None:
+        confirm(
+            dialog, "Remove", f"Remove {name} from your libraries?",
+            "Its server and what is published there are left as they are, and so are the copies "
+            "that you made. A password in the system's keyring goes.",
+            "Remove",
+            lambda: self._state.tasks.start("Removing", self._remove_library(dialog, name)),
+        )  # fmt: skip
+
+    async def _remove_library(self, dialog: LibrariesDialog, name: str) -> None:
+        try:
+            await self._libraries.run(lambda: remove_library(name))
+        except LIBRARY_ERRORS as error:
+            if dialog is self._dialog:
+                dialog.show_end(str(error), failed=True)
+            return
+        await self._libraries.forget(name)
+        self.show_library(self._page.team)
+        if dialog is self._dialog:
+            self._list_libraries(dialog)
+            dialog.words.say(f"{name} was removed.")
+
     # withdrawing ---------------------------------------------------------------------------------
 
     def _ask_withdraw(self, rows: Sequence[LibraryRow]) -> None:
         name, keys = self._page.team, [one.session.key for one in rows]
+        content = self._libraries.content(name)
+        person = content.person if content is not None else ""
+        others = sorted({one.publisher for one in rows} - {person})
+        whose = f", published by {', '.join(others)}" if others else ""
+        steward = "What is not yours you withdraw as a steward. " if others else ""
         confirm(
             self._page, "Withdraw",
-            f"Withdraw {named([one.session for one in rows])} from {name}?",
-            "The notes of others on it go with it, and this cannot be undone. Your own library, "
-            "and copies that others made, stay.",
+            f"Withdraw {named([one.session for one in rows])}{whose} from {name}?",
+            f"{steward}The notes of others on it go with it, and this cannot be undone. Your own "
+            "library, and copies that others made, stay.",
             "Withdraw",
             lambda: self._state.tasks.start("Withdrawing", self._withdraw(name, keys)),
         )  # fmt: skip

@@ -1,18 +1,24 @@
-"""A team's library on a server of its own: sessions published, then many, listed and searched."""
+"""A team's library on a server of its own: sessions published, then many, listed and searched, and
+filtered letter by letter in the window."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from explorer.services.publication import publish
+from explorer.settings.libraries import add_library
 from explorer.settings.paths import database_path
 from explorer.store import Store
 from explorer.store.postgres import TeamLibrary
 from tests.benchmarks.children.bulk import fill
+from tests.benchmarks.children.window import run_window, until
+from tests.benchmarks.children.window_library import typed
 from tests.team.cluster import Cluster
+from ui.session import WindowSession
 
 _MULTIPLY = """
 CREATE TEMP TABLE copies AS SELECT s.key AS origin, n FROM session_explorer.sessions s
@@ -33,12 +39,14 @@ INSERT INTO session_explorer.entries SELECT made, entry, kind, flags, time_ms, w
 CREATE INDEX entries_words ON session_explorer.entries USING gin (words);
 """
 """A server makes copies of what was published many times faster than a client publishes them."""
+WORDS = ("orders lookup", "part_7", "no such words")
 QUERIES = {"a common word": "lookup", "three words": "lookup step value_7", "a number": "7777"}
 
 
 def measure(home: str, published: int, sessions: int, rounds: int) -> dict[str, Any]:
     """Seconds to publish so many sessions; of so many, and their entries: milliseconds to list the
-    newest 200 and all, and to find the first 200 entries of each query."""
+    newest 200 and all, to find the first 200 entries of each query, and to show the rows in the
+    window after each letter of a filter."""
     fill(published, home)
     server = Cluster()
     try:
@@ -68,9 +76,23 @@ def measure(home: str, published: int, sessions: int, rounds: int) -> dict[str, 
             },
         }
         team.close()
+        add_library("acme", address, None)
+        found["letters_ms"] = run_window(partial(_filter, sessions=found["sessions"]))
         return found
     finally:
         server.remove()
+
+
+async def _filter(running: WindowSession, sessions: int) -> list[float]:
+    controller = running.library_page
+    controller.open()
+    await until(lambda: controller.page is not None)
+    page = controller.page
+    assert page is not None
+    page.filters.library_chosen.emit("acme")
+    await until(lambda: page.table.rows.rowCount() == sessions)
+    await asyncio.sleep(0.5)
+    return await typed(page, WORDS)
 
 
 def _median(work: Callable[[], object], rounds: int) -> float:

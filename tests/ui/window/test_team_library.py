@@ -29,6 +29,7 @@ from tests.ui.window.team_steps import (
     session_file,
     with_team,
 )
+from ui.library.needed import WORST
 from ui.library.page import LibraryPage
 from ui.shell.actions import CHANGES
 from ui.team.notes import TeamNotes
@@ -36,6 +37,8 @@ from ui.team.publish_dialog import PublishDialog
 
 LibraryOf = Callable[[str], TeamLibrary]
 assert CLAUDE
+LONG_S = 240
+"""Processes begin slowly where others are busy."""
 
 
 async def test_without_a_team_library_nothing_of_it_is_shown(house: House) -> None:
@@ -80,6 +83,41 @@ async def test_a_team_library_is_listed_filtered_and_searched_with_the_same_tabl
     live.choose(page.filters.libraries, "")
     await lists(live, page, SAMPLE)
     assert page.totals.spent.isVisible() and page.archive_action.isVisible()
+    page.table.setFocus()
+    live.keys("Ctrl+A", to=page.table)
+    assert [one.session.key for one in page.table.chosen] == [first], "of the same number"
+    live.choose(page.filters.libraries, "acme")
+    await live.until(lambda: len(titles(page)) == 3, "the team's sessions")
+    assert page.chosen.text() == "Nothing selected" and not page.withdraw_action.isEnabled()
+
+
+async def test_what_was_needed_again_in_a_team_library_opens_its_sessions(
+    house: House, cluster: Cluster, team_database: str, library_of: LibraryOf, tmp_path: Path
+) -> None:
+    publish_file(library_of("ben"), session_file(tmp_path, "one", 6))
+    key = publish_file(library_of("ada"), sample_path())
+    live = await with_team(house, cluster.address(team_database, "rea"))
+    page = await at_team(live)
+    await live.until(lambda: len(titles(page)) == 2, "the sessions")
+    await live.until(lambda: page.totals.needed.isEnabled(), "the sums")
+    live.click(page.totals.needed)
+    done = "1 session with a compaction worked out, each on its active path"
+    await live.until(lambda: page.needed.words.text() == done, "all of it", LONG_S)
+    assert [cells[:3] for cells in page.needed.table.cells()] == [["pi", "1", "2"]]
+    live.keys("Escape", to=page.needed.table)
+    live.click(page.totals.needed)
+    await live.until(lambda: page.needed.words.text() == done, "it again")
+    assert page.needed.stop_link.isHidden(), "without working it out again"
+    live.choose(page.needed.view, WORST)
+    wanted = page.needed.worst.rows.at(0).row
+    assert (wanted["library"], wanted["session"]) == ("acme", key)
+    page.needed.worst.setFocus()
+    live.keys("Home", "Return", to=page.needed.worst)
+    await live.until(
+        lambda: live.has_document and live.window.map.selected == wanted["compaction"],
+        "the compaction",
+    )
+    assert live.document.key >= FIRST_KEY
 
 
 async def opened_sample(

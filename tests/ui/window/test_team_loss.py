@@ -1,8 +1,9 @@
-"""The server of a team's library is lost while the window lists, opens or publishes: it is said
-within two seconds, nothing acknowledged is lost, and the own library goes on."""
+"""The server of a team's library is lost while the window lists, audits, opens or publishes: it is
+said within two seconds, nothing acknowledged is lost, and the own library goes on."""
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from pathlib import Path
@@ -25,6 +26,8 @@ from ui.library.page import LibraryPage
 from ui.team.publish_dialog import PublishDialog
 
 SESSIONS = 12
+LONG_S = 240
+"""Processes begin slowly where others are busy."""
 
 
 async def own_library_works(live: RunningWindow, page: LibraryPage) -> None:
@@ -56,6 +59,36 @@ async def test_lost_while_it_is_listed(
     again.close()
     await lists(live, page, "session one", "session two")
     assert not page.notice.isVisible()
+
+
+async def test_lost_while_it_is_worked_out_what_was_needed_again(
+    house: House, mortal: Cluster, address: str, tmp_path: Path
+) -> None:
+    team = TeamLibrary.open("acme", address)
+    first, rest = sample_path().read_text("utf-8").split("\n", 1)
+    for number in range(SESSIONS):
+        copy = tmp_path / f"{number}.jsonl"
+        header = {**json.loads(first), "id": f"copy-{number}"}
+        copy.write_text(f"{json.dumps(header)}\n{rest}", "utf-8")
+        publish_file(team, copy)
+    team.close()
+    live = await with_team(house, address)
+    page = await at_team(live)
+    await live.until(lambda: len(titles(page)) == SESSIONS, "the sessions")
+    await live.until(lambda: page.totals.needed.isEnabled(), "the sums")
+    live.click(page.totals.needed)
+    panel = page.needed
+    await live.until(lambda: panel.table.cells(), "the first of them", LONG_S)
+    mortal.kill()
+    await live.until(lambda: panel.go_on_link.isVisible(), "its end", LONG_S)
+    assert "The server of acme is not reached" in live.words(page.notice)
+    words = panel.words.text()
+    assert f"of {SESSIONS} sessions" in words and "could not" not in words
+    assert int(panel.table.cells()[0][1]) >= 1, "what was worked out stays"
+    mortal.start()
+    await live.until(lambda: not page.notice.isVisible(), "the server again")
+    live.click(panel.go_on_link)
+    await live.until(lambda: panel.table.cells()[0][1] == str(SESSIONS), "the rest of them", LONG_S)
 
 
 async def test_not_there_at_the_start_and_there_when_asked_again(
