@@ -102,7 +102,7 @@ settings.load_profile("no-deadline")
 # so nothing is collected by itself, and now and then everything between two tests.
 gc.disable()
 _TESTS_BETWEEN_COLLECTIONS = 10
-_TESTS_BETWEEN_THAWS = 100
+_TESTS_BETWEEN_THAWS = 400
 _ended = 0
 
 
