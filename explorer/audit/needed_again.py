@@ -92,6 +92,9 @@ class Expected(NamedTuple):
     """... and so many after the compaction."""
     places: int
     """Places of the path that were compared; their stretches overlap."""
+    soon: int = 0
+    """Of this compaction in so many entries after it, however far back they were done before:
+    ``found`` are those within ``before``, which alone can be compared."""
 
 
 class NeededAfter(Struct, frozen=True):
@@ -165,7 +168,7 @@ class NeededAgain(Struct, frozen=True):
         return Expected(
             sum(one.number for one in some), sum(one.found for one in some),
             max(one.before for one in some), max(one.after for one in some),
-            sum(one.places for one in some),
+            sum(one.places for one in some), sum(one.soon for one in some),
         )  # fmt: skip
 
 
@@ -392,12 +395,12 @@ def _expected(
                 low = max(first, before + tail + 1, edited + 1, after - ahead + 1)
                 high = min(last, after, before + tail + behind)
                 total += max(0, high - low + 1)
+    soon = [need for need in needs if path.position(need.repeat.after) <= this.position + ahead]
     found = sum(
         this.kept_from - behind <= path.position(need.repeat.before) < this.kept_from
-        and path.position(need.repeat.after) <= this.position + ahead
-        for need in needs
+        for need in soon
     )
-    return Expected(total / places, found, behind, ahead, places)
+    return Expected(total / places, found, behind, ahead, places, len(soon))
 
 
 def _free(contexts: Sequence[_Context], stop: int) -> Iterator[tuple[int, int]]:

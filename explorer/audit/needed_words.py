@@ -139,12 +139,19 @@ def expected_words(expected: Expected | None) -> str:
     """How much of it would be expected without a compaction, in a sentence."""
     if expected is None:
         return TOO_SHORT
-    if not expected.found and expected.number < LEAST_EXPECTED:
+    if not expected.soon and expected.number < LEAST_EXPECTED:
         return TOO_LATE
+    compared = (
+        f"{expected.number:.1f} of their kind ({count_text(expected.places, 'place')} compared)"
+    )
+    words = (
+        f"In the first {count_text(expected.after, 'entry')} after it came {expected.soon:,} of "
+    )
+    if expected.found == expected.soon:
+        return f"{words}these; where nothing was compacted, a stretch as long has {compared}."
     return (
-        f"In the first {count_text(expected.after, 'entry')} after it came {expected.found:,} of "
-        f"these; where nothing was compacted, a stretch as long has {expected.number:.1f} of "
-        f"their kind ({count_text(expected.places, 'place')} compared)."
+        f"{words}these, {expected.found:,} of them first done in the {expected.before:,} entries "
+        f"before what was kept; where nothing was compacted, a stretch as long has {compared}."
     )
 
 
@@ -157,10 +164,10 @@ def path_words(needed: NeededAgain) -> str:
     if expected is None or not any(one.needs and one.expected for one in needed.after):
         return f"{words} {TOO_SHORT}"
     compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
-    if not expected.found and expected.number < LEAST_EXPECTED:
+    if not expected.soon and expected.number < LEAST_EXPECTED:
         return words
     of = f" ({compared:,} of {every:,} compactions compared)" if compared < every else ""
     return (
-        f"{words} {expected.found:,} of these came soon after a compaction; expected without one: "
+        f"{words} {expected.soon:,} of these came soon after a compaction; expected without one: "
         f"{expected.number:.1f}{of}."
     )

@@ -107,6 +107,8 @@ class Repeat(NamedTuple):
         """A read as if only some of its lines had been there before; None where they are fewer
         tokens than ``least``, or a small part of it."""
         tokens = sum(one.tokens for one in shown)
+        if abs(self.read - tokens) <= len(shown):
+            tokens = self.read  # The rest is what rounding makes of the lines.
         if tokens < max(least, _LEAST_SHARE * self.read):
             return None
         return self._replace(

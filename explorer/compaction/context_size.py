@@ -53,8 +53,11 @@ class ContextSize(NamedTuple):
         return max(0, self.shown - entries) if self.usage_tokens else self.beyond
 
     def changed(self, before: int, after: int) -> int:
-        """What is shown once the entries take ``after`` tokens in place of ``before``."""
-        whole = before + self.beyond_of(before)
+        """What is shown once the entries take ``after`` tokens in place of ``before``. Where the
+        provider counts less than we do, our count is shown, before and after."""
+        if not (beyond := self.beyond_of(before)):
+            return after
+        whole = before + beyond
         return max(after, whole - round(self.ratio * (before - after)))
 
 

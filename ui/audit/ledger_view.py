@@ -51,9 +51,11 @@ class RulePart(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.say_nothing()
 
-    def say_nothing(self) -> None:
-        """Show that no entry is selected."""
+    def say_nothing(self, selected: int = -1) -> None:
+        """Show that no entry is selected, or that the one selected is not in the ledger."""
         words = "Choose an entry to read why it is kept, summarized or lost."
+        if selected >= 0:
+            words = f"#{selected} is not in the ledger of this moment: it came after it."
         self.rule.set_words(words, words)
         self.lives.hide()
         self.badge.set_known(None)
@@ -267,7 +269,7 @@ class LedgerView(QWidget):
         ledger = self.model.ledger
         at = ledger.row(entry) if ledger is not None and entry >= 0 else -1
         if ledger is None or at < 0:
-            self.part.say_nothing()
+            self.part.say_nothing(-1 if ledger is None else entry)
         else:
             self.part.show_row(ledger, at)
 

@@ -60,7 +60,9 @@ def provider_words(shown: Partition) -> str:
     if not shown.preparation.tokens_source.startswith("provider") or reported == counted:
         return ""
     if reported > counted:
-        return f"The provider counts {short(reported)}, {short(reported - counted)} more."
+        ratio = shown.preparation.size.ratio
+        freed = f"; of what is freed {ratio:.2f} for each token here" if ratio != 1 else ""
+        return f"The provider counts {short(reported)}, {short(reported - counted)} more{freed}."
     return f"The provider counts {short(reported)}, {short(counted - reported)} less."
 
 

@@ -250,7 +250,8 @@ class ResultView(BlockView):
     def __init__(self, block: ResultBlock, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         state = "failed result" if block.is_error else "result"
-        lines = count(block.text.count("\n") + 1, "line") if block.text else "no text"
+        text = block.text.removesuffix("\n")
+        lines = count(text.count("\n") + 1, "line") if text else "no text"
         tail: list[QWidget] = []
         if block.entry >= 0:
             link = LinkButton(f"#{block.entry}", self)

@@ -422,7 +422,8 @@ class ContextPane(QWidget):
             figure = full(summed)
             if not is_ours:
                 figure = marked(figure, weight_known(by == "tokenizer"))
-            parts.append(f"entries {figure} ({by})")
+            is_less = sent is not None and sent.sent_tokens != summed
+            parts.append(f"{'as recorded' if is_less else 'entries'} {figure} ({by})")
         if context.model:
             parts.append(context.model)
         elif not is_ours:

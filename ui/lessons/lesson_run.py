@@ -217,7 +217,8 @@ class LessonRun(QObject):
         is_about = place.instruction >= 0 and step.kind != "entry"
         if is_about:
             window.map.select(place.instruction)
-        elif not stays:
+        elif not stays or step.then == "context":
+            # What is shown beside the answer goes by the selected entry.
             window.map.select(place.at)
         window.map.set_sums(running_sums(now) if step.sums else {})
         self._draw_cut(step)

@@ -308,7 +308,7 @@ class SessionViewsController(QObject):
             )
         known = self._state.is_window_known
         window.header.show_context(tokens, limits.window, mark, source, known)
-        window.compaction.set_model_window(model.window or 0)
+        window.compaction.set_model_window(taken or 0)
         window.saved.setText("read only" if document.read_only else "● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
         window.model.setText(self._summarizer_words(limits.threshold))

@@ -146,8 +146,8 @@ class _Reading:
         self._weighed = TrackWeights(self._track, rules.profile, known.weights)
         self._context = RunningContext(self._track, rules.profile, self._weighed)
         self._prunes = frozenset(prunes_on(tree, tree.path(leaf)))
-        self._asked: list[tuple[int, int, int]] = []
-        """Of every reply: its position, the tokens as tested, and those of the entries."""
+        self._asked: list[tuple[int, int]] = []
+        """Of every reply: its position, and the tokens of the entries before it."""
         self._prefixes: list[tuple[int, int]] = []
         """Of every change: how many requests went before, and the tokens before what changed."""
         self._compactions: list[Compacted] = []
@@ -161,7 +161,7 @@ class _Reading:
         requests = set(track.requests)
         for at, kind in enumerate(track.kinds):
             if at in requests:
-                self._asked.append((at, context.size, context.counted))
+                self._asked.append((at, context.counted))
             context.end = at + 1
             if kind == Kind.ASSISTANT:
                 context.report_usage(at, track.usage[at])
@@ -175,7 +175,7 @@ class _Reading:
                 self._pruned(at)
             if at in track.shaping:
                 self._shaped(at)
-        reported = [(counted, self._reported(at)) for at, _size, counted in self._asked]
+        reported = [(counted, self._reported(at)) for at, counted in self._asked]
         self.measure = measure_of(reported)
 
     def _reported(self, at: int) -> int:
@@ -262,7 +262,7 @@ class _Reading:
         meter = Meter(requests_of(track, self._weighed), self._taken.cache_minutes)
         changes = iter([*self._prefixes, (len(self._asked) + 1, 0)])
         number, prefix = next(changes)
-        for request, (at, size, counted) in enumerate(self._asked):
+        for request, (at, counted) in enumerate(self._asked):
             while number <= request:
                 meter.changed(measure.beyond + round(prefix * measure.ratio))
                 number, prefix = next(changes)
@@ -271,7 +271,8 @@ class _Reading:
                 reported or measure.prompt(counted),
                 RequestMark.EXACT if reported else RequestMark.NONE,
             )
-            meter.take(size, sent, mark, track.time_ms(at))
+            # Nothing is tested here: the size of a context is what was sent of it.
+            meter.take(sent, sent, mark, track.time_ms(at))
         limits = limits_of(self._rules.profile, self._rules.settings, None)
         return Simulation(
             policy=self._rules,

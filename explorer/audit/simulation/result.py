@@ -40,7 +40,8 @@ class Requests(Struct, frozen=True):
     turns: array[int] = field(default_factory=lambda: array("i"))
     """The turn that it is in, from 1."""
     tokens: array[int] = field(default_factory=lambda: array("q"))
-    """The context's size as the rules count it: the number that is tested."""
+    """The context's size as the rules count it: the number that is tested; of what was recorded
+    the whole prompt."""
     sent: array[int] = field(default_factory=lambda: array("q"))
     """The whole prompt as a provider counts it."""
     cached: array[int] = field(default_factory=lambda: array("q"))

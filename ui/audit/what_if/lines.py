@@ -175,8 +175,8 @@ def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
         split = f", inside turn {made.split_turn}" if made.split_turn else ""
         tail = f"kept from #{made.first_kept}{split}" if made.first_kept >= 0 else "nothing kept"
         words = (
-            f"compacted after #{made.entry}: {full(made.before)} to {size_text(made.after)} "
-            f"tokens, {tail}. {made.reason}"
+            f"compacted after #{made.entry}: entries from {full(made.before)} to "
+            f"{size_text(made.after)} tokens, {tail}. {made.reason}"
         )
         kind: SignKind = "split" if made.split_turn else "compacted"
         x, y = place.get(made.entry, 0), height(made.request)
