@@ -67,10 +67,11 @@ def result_row(body: ToolResultMessage, call: ToolCallBlock | None, folder: str 
 
 
 def large_row(call: ToolCallBlock | None, tool: str, tokens: int, folder: str = "") -> str:
-    """The row of a result that is too large to be read for it; ``tokens``: an estimate."""
+    """The row of a result that is too large to be read for it; ``tokens``: an estimate, of which
+    only the size in characters is said: the tokens stand beside the row, as they are counted."""
     actions = tool_actions(tool, call.arguments) if call is not None else ()
     subject = _subject(tool or "tool", actions, call, folder)
-    return _short(f"{subject}, about {tokens:,} tokens")
+    return _short(f"{subject}, about {max(1, tokens * 4 // 1000):,} KB")
 
 
 def _subject(

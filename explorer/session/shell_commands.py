@@ -94,12 +94,10 @@ _WAITS = _words(
     "sleep wait watch ps top htop lsof jobs date uptime curl wget ping nc start-sleep get-process "
     "tmux screen kubectl docker systemctl journalctl"
 )
-_GIT_LOOKS = _words(
-    "show blame ls-files ls-tree remote config cat-file merge-base name-rev grep help"
-)
+_GIT_LOOKS = _words("show blame ls-files ls-tree cat-file merge-base name-rev grep help")
 _GIT_STATES = _words(
     "status diff diff-index diff-files log shortlog reflog rev-list rev-parse branch tag describe "
-    "for-each-ref show-ref"
+    "for-each-ref show-ref remote config"
 )
 _GIT_QUIET = frozenset({"add", "commit", "push", "fetch", "gc", "notes"})
 """They change the history, not the files."""

@@ -70,7 +70,7 @@ def test_a_result_whose_call_is_not_known_says_what_it_can() -> None:
     assert result_row(body, None) == "bash, 2 lines"
     assert result_row(ToolResultMessage("c", "", ()), None) == "tool, no output"
     call = ToolCallBlock("c", "read", {"path": "big.log"})
-    assert large_row(call, "read", 21_000) == "read big.log, about 21,000 tokens"
+    assert large_row(call, "read", 21_000) == "read big.log, about 84 KB"
 
 
 @pytest.mark.parametrize("given", [None, [], "x", 7, {"path": 3}, {"edits": [1]}, {"command": []}])

@@ -225,7 +225,7 @@ def test_rows_of_results_at_their_bounds() -> None:
     assert named.startswith("t" * 30 + " y") and len(named.partition("…")[0]) > 50
     body = ToolResultMessage("c", "", text_content("out"))
     assert result_row(body, None) == "tool: out"
-    assert large_row(None, "", 1_234) == "tool, about 1,234 tokens"
+    assert large_row(None, "", 1_234) == "tool, about 4 KB"
     assert row("bash", {"command": "x"}, "y" * 120).endswith("y" * 120)
     assert row("bash", {"command": "x"}, "y" * 121).endswith("…")
     summed = "=== 1 passed in 1.0s ===\n"

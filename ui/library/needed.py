@@ -318,7 +318,7 @@ def _worst_columns() -> list[Column[Worst]]:
 def _expected(one: Cost) -> str:
     if not one.compared and not one.expected:
         return "not known"
-    return f"{one.expected:,.1f}, where {one.compared:,} were found"
+    return f"{one.expected:,.1f}, to compare with {one.compared:,}"
 
 
 def _each(

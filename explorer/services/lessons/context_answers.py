@@ -116,11 +116,15 @@ def heaviest_entry(now: Situation) -> Answer:
 
 def context_tokens(now: Situation) -> Answer:
     """The size of the context, as the gauge shows it."""
-    size = size_at(now)
-    return Answer(
-        f"The context of #{now.place.at} takes {size.shown:,} tokens.",
-        number=size.shown,
-    )
+    size, tokens = size_at(now), now.document.tokens
+    reason = f"The context of #{now.place.at} takes {size.shown:,} tokens."
+    counted = tokens.counted_size(now.place.profile, now.place.at)
+    if beyond := size.beyond_of(counted):
+        reason += (
+            f" Its entries take {counted:,}; {beyond:,} more are what the provider counts beyond "
+            "them, such as the system prompt and the tools."
+        )
+    return Answer(reason, number=size.shown)
 
 
 def threshold(now: Situation) -> Answer:

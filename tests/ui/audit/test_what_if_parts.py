@@ -6,7 +6,7 @@ from array import array
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -16,6 +16,8 @@ from explorer.compaction.profile import PROFILES
 from explorer.formats import open_source
 from explorer.session.tree import SessionTree
 from explorer.settings import paths
+from tests.compaction.sessions import Session
+from tests.ui.waiting import wait_for
 from ui.audit.what_if.chart import Chart, ChartScale, thinned, ticks
 from ui.audit.what_if.heat_map import FIGURES, HeatMap, words_of
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
@@ -43,6 +45,15 @@ def drawing() -> Drawing:
         policy = in_window(Policy.of(profile), 40_000)
         walks.append((name, simulate(tree, leaf, policy, past=past)))
     return drawing_of(tree, leaf, walks)
+
+
+@pytest.fixture
+def shorter() -> Drawing:
+    made = Session()
+    for _ in range(3):
+        made.user(10)
+        made.reply(10)
+    return drawing_of(made.tree, made.leaf, [(RECORDED, past_of(made.tree, made.leaf).recorded)])
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +106,21 @@ def test_a_stretch_that_is_zoomed_into_holds_the_cursor(
         QTest.keyClick(chart, Qt.Key.Key_Minus)
     assert chart.scale().span == last
     assert not chart.grab().isNull()
+
+
+def test_a_shorter_session_is_described_where_the_pointer_was_beyond_its_end(
+    app: QApplication, drawing: Drawing, shorter: Drawing
+) -> None:
+    chart = Chart()
+    chart.resize(600, 260)
+    chart.show()
+    chart.show_drawing(drawing)
+    far = len(shorter.entries) + 40
+    told = chart.words
+    QTest.mouseMove(chart, QPoint(round(chart.scale().x(far)), 100))
+    wait_for(lambda: chart.words != told, "the words at the pointer")
+    chart.show_drawing(shorter)
+    assert f"#{shorter.entries[-1]}." in chart.words
 
 
 def test_figures_of_the_scale_are_round() -> None:

@@ -323,6 +323,8 @@ class Chart(QWidget):
         """Draw other lines; the cursor stays at its turn where there is one."""
         last = max(0, len(drawing.entries) - 1)
         self._at = min(self._at, last) if self._drawing.entries else last
+        if self._hover > last:
+            self._hover = -1  # The pointer was on a longer session.
         if len(drawing.entries) != len(self._drawing.entries):
             self._first = self._span = 0.0
         self._drawing = drawing
