@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.audit.provenance import Provenance, spending_known
 from explorer.audit.report import document as json_form
@@ -73,6 +74,9 @@ def test_a_report_says_both(bench: Workbench, tmp_path: Path) -> None:
     report = make_report(document, document.leaf, document.usage.branch(document.leaf))
     figure, known = cost_words(report)
     assert figure == "≈$0.0065" and known.startswith("inferred: Worked out")
+    replies = replace(report.spending.replies, uncounted=1)
+    least = replace(report, spending=replace(report.spending, replies=replies))
+    assert cost_words(least)[0] == "≥$0.0065"
     cost = json_form(report)["cost"]
     assert (cost["usd"], cost["usd_by_list"]) == (0, 0.0065)
     assert (cost["replies"]["by_list"], cost["provenance"]) == (2, "inferred")
