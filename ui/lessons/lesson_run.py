@@ -313,8 +313,10 @@ class LessonRun(QObject):
             self._pane.area.ensureWidgetVisible(part, 0, 24)
 
     def _show_on_map(self, step: Step, answer: Answer | None) -> None:
-        window = self._state.window
+        window, now = self._state.window, self._now
         self._moves = True
+        if answer is not None and answer.settings is not None and now is not None:
+            self._state.try_rules(now.place.profile, answer.settings)
         if step.kind == "cut" and answer is not None and self._prediction.cut not in answer.cuts:
             window.compaction.set_cut(answer.cuts[0])
         self._draw_cut(step)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from explorer.compaction.profile import Settings
 from explorer.compaction.reasons import tokens_text
 from explorer.services.lessons.lesson import Kind
 from explorer.services.lessons.situation import Situation
@@ -31,6 +32,8 @@ class Answer(PartlyCompared, frozen=True):
     """Ids and words, where the session decides what can be chosen."""
     show: int = -1
     """An entry to select with the answer; -1: the first of ``entries``, if any."""
+    settings: Settings | None = None
+    """Sizes that are shown in the window with the answer; None: those of the place."""
     explain: Callable[[int], str] | None = None
     """Why an entry is, or is not, among them."""
 

@@ -59,7 +59,8 @@ def cut_of_half(now: Situation) -> Answer:
     if made.profile.cut_unit == "rounds":
         raise NoAnswer(f"{made.profile.title} counts rounds, not tokens. {made.reason}")
     sizes = replace(place.settings, keep_recent_tokens=made.settings.keep_recent_tokens // 2)
-    return cut_entry(situation_at(now.document, replace(place, settings=sizes)))
+    answer = cut_entry(situation_at(now.document, replace(place, settings=sizes)))
+    return replace(answer, settings=sizes)
 
 
 def _weight_from(now: Situation, entry: int) -> str:
@@ -76,8 +77,8 @@ def tokens_summarized(now: Situation) -> Answer:
     shown, made = now.shown, now.made
     return Answer(
         f"{shown.tokens_summarized:,} tokens before #{made.first_kept} go to the summarizer; with "
-        f"a summary of about a tenth of that the context falls from {shown.context_estimate:,} to "
-        f"about {shown.tokens_after_estimate:,}.",
+        f"a summary of about a tenth of that the entries of the context fall from "
+        f"{shown.context_estimate:,} to about {shown.tokens_after_estimate:,} tokens.",
         number=shown.tokens_summarized,
     )
 

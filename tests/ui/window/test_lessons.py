@@ -449,3 +449,24 @@ async def test_a_file_that_is_no_lesson_says_so(house: House, tmp_path: Path) ->
     live = await house.start(file)
     await live.until(lambda: live.notice, "the reason")
     assert "no zip" in live.notice
+
+
+async def test_a_cut_of_other_sizes_is_shown_with_them(house: House) -> None:
+    """The map's cut, the sliders and the answer are of the same sizes; the next step's are the
+    lesson's own again."""
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("cut")
+    while pupil.step.answer != "cut_of_half":
+        await pupil.predict(True)
+        await pupil.show_answer()
+        await pupil.next()
+    before = prepared(live).settings.keep_recent_tokens
+    await pupil.predict(True)
+    await pupil.show_answer()
+    now = prepared(live)
+    assert now.settings.keep_recent_tokens == before // 2
+    assert f"#{now.first_kept}" in pupil.pane.step.reason.text()
+    await pupil.next()
+    assert prepared(live).settings.keep_recent_tokens == before
