@@ -62,7 +62,7 @@ def _why_summarized(ledger: Ledger, run: StateRun, position: int) -> str:
     every = ledger.generations
     first = every.all[run.summarized_by - 1]
     part = ""
-    if 0 <= first.turn_start <= position < first.kept_from:
+    if 0 <= first.turn_start <= position < first.kept_from < first.position:
         start = ledger.view.path[first.turn_start]
         part = f" (the cut splits the turn of #{start}, whose first part is summarized on its own)"
     newer = [each.compaction for each in every.chain(run.summarized_by, len(every.all))[1:]]

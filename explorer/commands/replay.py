@@ -236,6 +236,7 @@ def _what_if(arguments: argparse.Namespace) -> None:
             policies[0].profile,
             Assumptions(summary_share=arguments.summary_share),
         )
+        asyncio.run(chosen.document.usage.follow())
         past = read_past(chosen.document, chosen.at, policies[0], taken)
         prices = _prices(arguments, chosen)
         if arguments.sweep:

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
-from explorer.audit.simulation import Assumptions, KnownRun, Past, Policy, Prices, Tier, past_of
+from explorer.audit.simulation import (
+    Assumptions,
+    KnownRun,
+    Past,
+    Policy,
+    Prices,
+    RecordedPrompt,
+    Tier,
+    past_of,
+)
 from explorer.compaction.profile import Profile
 from explorer.models.client import ModelInfo
 from explorer.services.document import Document
@@ -16,8 +27,22 @@ def read_past(
     """The path to an entry as it was recorded. ``policy``: whose window and threshold the recorded
     line is shown with. Blocks for a moment with long sessions; reads no texts."""
     weights = document.tokens.weights_for(policy.profile)
-    known = KnownRun(weights=None if weights is None else list(weights))
+    known = KnownRun(
+        weights=None if weights is None else list(weights),
+        prompts=dict(_prompts(document, leaf)) if document.usage.is_whole else {},
+    )
     return past_of(document.tree, leaf, known=known, assumptions=assumptions, policy=policy)
+
+
+def _prompts(document: Document, leaf: int) -> Iterator[tuple[int, RecordedPrompt]]:
+    """By reply, the prompts that were reported."""
+    tree = document.tree
+    for entry in tree.path(leaf):
+        if tree.columns.usage[entry] > 0:
+            spent = document.usage.of(entry).replies
+            whole = spent.input + spent.cache_read + spent.cache_write
+            if whole:
+                yield entry, RecordedPrompt(whole, spent.cache_read)
 
 
 def assumptions_for(

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from explorer.audit.ledger import ledger_at
 from explorer.audit.rules import rule_of
+from explorer.audit.simulation import Policy, RequestMark
 from explorer.compaction.context_size import message_tokens
 from explorer.compaction.entry_sizes import EntrySizes
 from explorer.compaction.partition import Verdict
@@ -26,6 +27,7 @@ from explorer.services.agent import outgoing_of
 from explorer.services.document import Document
 from explorer.services.edits import CannotShape
 from explorer.services.sent_context import sent_context
+from explorer.services.simulation_inputs import read_past
 from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.tokens.counters import TiktokenCounter
@@ -187,3 +189,17 @@ def test_what_was_summarized_already_is_said_alike_in_previews_and_ledger(
     assert "#105 kept" in preview.reason(3) and "#197 then wrote that summary anew" in rule_of(
         ledger, rows[3]
     )
+
+
+def test_what_was_sent_is_the_same_in_what_if_and_in_the_sums(document: Document) -> None:
+    """The line of what was recorded has the prompts that the provider reported, none of its own."""
+    asyncio.run(document.usage.follow())
+    spent = document.usage.branch(document.leaf).replies
+    found = read_past(document, document.leaf, Policy.of(PROFILES["explorer"])).recorded
+    made, exact = found.requests, int(RequestMark.EXACT)
+    known = [at for at, mark in enumerate(made.marks) if mark & exact]
+    assert len(known) == spent.calls
+    sent = spent.input + spent.cache_read + spent.cache_write
+    assert sum(made.sent[at] for at in known) == sent > 0
+    assert sum(made.cached[at] for at in known) == spent.cache_read > 0
+    assert found.largest == max(made.sent)

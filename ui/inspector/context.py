@@ -329,7 +329,7 @@ class ContextPane(QWidget):
     def _build(self) -> QWidget:
         page = QWidget(self._views)
         head = column_of(
-            row(self.title, self.reserve, wide=self.title), self.bar, self.legend, self.facts,
+            self.title, self.bar, self.legend, row(self.facts, self.reserve, wide=self.facts),
             wrapping_row(*self.badges.values(), across=S12, down=0),
             spacing=S4, margins=(S16, S12, S16, S8),
         )  # fmt: skip

@@ -242,7 +242,7 @@ class MapInks(Struct):
     categories: list[QColor]
     faded: list[QColor]
     _icons: dict[tuple[str, str, bool], QPixmap] = field(default_factory=dict)
-    _elided: dict[tuple[str, int], str] = field(default_factory=dict)
+    _elided: dict[tuple[str, int, bool], str] = field(default_factory=dict)
     _fitted: dict[tuple[str, int], tuple[str, float]] = field(default_factory=dict)
     _pens: dict[tuple[str, float, bool], QPen] = field(default_factory=dict)
 
@@ -308,15 +308,15 @@ class MapInks(Struct):
             found = self._fitted[key] = shown, self.small_metrics.horizontalAdvance(shown)
         return found
 
-    def elide(self, text: str, width: float) -> str:
-        """The text cut to a width in pixels, remembered."""
-        key = (text, int(width))
+    def elide(self, text: str, width: float, *, middle: bool = False) -> str:
+        """The text cut to a width in pixels, at its end or in its middle, remembered."""
+        key = (text, int(width), middle)
         found = self._elided.get(key)
         if found is None:
             if len(self._elided) > 4_096:
                 self._elided.clear()
-            found = self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
-            self._elided[key] = found
+            mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
+            found = self._elided[key] = self.metrics.elidedText(text, mode, width)
         return found
 
 

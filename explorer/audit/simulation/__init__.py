@@ -10,7 +10,13 @@
 """
 
 from explorer.audit.simulation.measurement import Costs, Prices, Tier
-from explorer.audit.simulation.policy import Assumptions, KnownRun, Policy, ReportedUsage
+from explorer.audit.simulation.policy import (
+    Assumptions,
+    KnownRun,
+    Policy,
+    RecordedPrompt,
+    ReportedUsage,
+)
 from explorer.audit.simulation.recorded_path import Past, past_of
 from explorer.audit.simulation.result import (
     Compacted,
@@ -33,6 +39,7 @@ __all__ = [
     "Policy",
     "Prices",
     "PrunedThen",
+    "RecordedPrompt",
     "ReportedUsage",
     "RequestMark",
     "Requests",

@@ -68,6 +68,14 @@ class ReportedUsage(NamedTuple):
     total: int
 
 
+class RecordedPrompt(NamedTuple):
+    """What a provider reported of a recorded prompt."""
+
+    tokens: int
+    cached: int
+    """The part of it that came from the provider's cache."""
+
+
 class KnownRun(Struct, frozen=True):
     """What is known of a run rather than assumed, as of one that was played with a model."""
 
@@ -78,6 +86,9 @@ class KnownRun(Struct, frozen=True):
     weights: Sequence[int] | None = None
     """The token column, by entry index, for profiles that count with a tokenizer; negative is not
     counted yet. None: the estimate."""
+    prompts: Mapping[int, RecordedPrompt] = field(default_factory=dict)
+    """By recorded reply, as far as they are known: what was sent then. Of others the prompt is what
+    the context took with the reply, less the reply as it is counted here."""
 
 
 NOTHING_KNOWN = KnownRun()

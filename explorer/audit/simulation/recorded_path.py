@@ -180,6 +180,9 @@ class _Reading:
 
     def _reported(self, at: int) -> int:
         """The prompt that the provider counted with a reply; 0 for none."""
+        known = self._known.prompts.get(self._track.entries[at])
+        if known is not None:
+            return known.tokens
         return max(0, self._track.usage[at] - self._weighed.written[at])
 
     def _changed(self, position: int) -> None:
@@ -273,6 +276,9 @@ class _Reading:
             )
             # Nothing is tested here: the size of a context is what was sent of it.
             meter.take(sent, sent, mark, track.time_ms(at))
+            known = self._known.prompts.get(track.entries[at])
+            if known is not None:
+                meter.requests.cached[-1] = known.cached
         limits = limits_of(self._rules.profile, self._rules.settings, None)
         return Simulation(
             policy=self._rules,
