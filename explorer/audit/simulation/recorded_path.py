@@ -180,9 +180,6 @@ class _Reading:
 
     def _reported(self, at: int) -> int:
         """The prompt that the provider counted with a reply; 0 for none."""
-        known = self._known.prompts.get(self._track.entries[at])
-        if known is not None:
-            return known.tokens
         return max(0, self._track.usage[at] - self._weighed.written[at])
 
     def _changed(self, position: int) -> None:
@@ -269,14 +266,15 @@ class _Reading:
             while number <= request:
                 meter.changed(measure.beyond + round(prefix * measure.ratio))
                 number, prefix = next(changes)
-            reported = self._reported(at)
+            known = self._known.prompts.get(track.entries[at])
+            # Walks and replays go by the measure alone, which needs no reply to be read.
+            reported = self._reported(at) if known is None else known.tokens
             sent, mark = (
                 reported or measure.prompt(counted),
                 RequestMark.EXACT if reported else RequestMark.NONE,
             )
             # Nothing is tested here: the size of a context is what was sent of it.
             meter.take(sent, sent, mark, track.time_ms(at))
-            known = self._known.prompts.get(track.entries[at])
             if known is not None:
                 meter.requests.cached[-1] = known.cached
         limits = limits_of(self._rules.profile, self._rules.settings, None)
