@@ -32,8 +32,6 @@ TOO_LATE = "All of it came long after the compaction: there is nothing to compar
 LEAST_EXPECTED = 0.05
 """Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
 _LONGEST = 160
-_NEARLY_ALL = 0.99
-"""Of what was read: the rest is what rounding makes of the lines."""
 _PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
 
@@ -101,7 +99,7 @@ def repeated_words(needs: Sequence[Need]) -> str:
     if not tokens:
         return ""
     read = sum(need.repeat.read for need in needs)
-    of = f" of the {read:,} that were read" if tokens < _NEARLY_ALL * read else ""
+    of = f" of the {read:,} that were read" if tokens < read else ""
     times = "the second time" if len(needs) == 1 else "these times"
     return f"It took {tokens:,}{of or ' tokens'} {times}."
 
@@ -141,17 +139,16 @@ def expected_words(expected: Expected | None) -> str:
         return TOO_SHORT
     if not expected.soon and expected.number < LEAST_EXPECTED:
         return TOO_LATE
-    compared = (
-        f"{expected.number:.1f} of their kind ({count_text(expected.places, 'place')} compared)"
-    )
-    words = (
-        f"In the first {count_text(expected.after, 'entry')} after it came {expected.soon:,} of "
-    )
-    if expected.found == expected.soon:
-        return f"{words}these; where nothing was compacted, a stretch as long has {compared}."
+    near = ""
+    if expected.found < expected.soon:
+        near = (
+            f", {expected.found:,} of them first done in the {expected.before:,} entries before "
+            "what was kept"
+        )
     return (
-        f"{words}these, {expected.found:,} of them first done in the {expected.before:,} entries "
-        f"before what was kept; where nothing was compacted, a stretch as long has {compared}."
+        f"In the first {count_text(expected.after, 'entry')} after it came {expected.soon:,} of "
+        f"these{near}; where nothing was compacted, a stretch as long has {expected.number:.1f} of "
+        f"their kind ({count_text(expected.places, 'place')} compared)."
     )
 
 

@@ -564,6 +564,10 @@ def test_a_short_path_is_not_compared() -> None:
     assert found.after[0].expected is None and found.expected is None
     assert expected_words(None) == TOO_SHORT and TOO_SHORT in path_words(found)
     assert expected_words(Expected(0.04, 0, 22, 21, 20)) == TOO_LATE
+    assert expected_words(Expected(0.04, 0, 22, 21, 20, soon=6)).startswith(
+        "In the first 21 entries after it came 6 of these, 0 of them first done in the 22 entries "
+        "before what was kept; "
+    )
 
 
 def test_a_comparison_of_nothing_with_nothing_is_no_headline() -> None:
