@@ -55,7 +55,7 @@ class RulePart(QWidget):
         """Show that no entry is selected, or that the one selected is not in the ledger."""
         words = "Choose an entry to read why it is kept, summarized or lost."
         if selected >= 0:
-            words = f"#{selected} is not in the ledger of this moment: it came after it."
+            words = f"#{selected} is not in the ledger of the moment that is chosen above."
         self.rule.set_words(words, words)
         self.lives.hide()
         self.badge.set_known(None)

@@ -87,6 +87,15 @@ def test_without_a_session_the_tab_says_what_to_do(tab: AuditTab) -> None:
     assert tab.empty.isVisible()
 
 
+def test_an_entry_beyond_the_moment_of_the_ledger_is_said_to_be(tab: AuditTab) -> None:
+    made, *_ = twice()
+    tab.show_overview(shown(made), NumberedLines())
+    tab.show_entry(10_000)
+    assert "#10000 is not in the ledger" in tab.ledger.part.rule.text()
+    tab.show_entry(-1)
+    assert "Choose an entry" in tab.ledger.part.rule.text()
+
+
 def test_pages_can_be_added_and_turned_to_by_keys(tab: AuditTab) -> None:
     made, *_ = twice()
     tab.show_overview(shown(made), NumberedLines())
