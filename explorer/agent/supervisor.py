@@ -131,6 +131,12 @@ def _wait(pid: int, alive: int, ends: dict[int, int], woken: int) -> None:
             os.read(woken, 64)
 
 
+def _report(report: int, line: dict[str, object]) -> None:
+    """Write a line for the program; where it is dead already, its command still has to end."""
+    with contextlib.suppress(BrokenPipeError):
+        os.write(report, json.dumps(line).encode() + b"\n")
+
+
 def main(arguments: list[str]) -> None:
     """Run a command to its end; the arguments are those of the module's text."""
     report, alive, grace = int(arguments[0]), int(arguments[1]), float(arguments[2])
@@ -143,7 +149,7 @@ def main(arguments: list[str]) -> None:
         signal.signal(number, signal.SIG_IGN)
     ends: dict[int, int] = {}
     pid = _start(arguments[3:], (report, alive, woken, wake))
-    os.write(report, json.dumps({"group": pid}).encode() + b"\n")
+    _report(report, {"group": pid})
     # This process must not keep the command's output open.
     os.close(1)
     os.close(2)
@@ -156,7 +162,7 @@ def main(arguments: list[str]) -> None:
         "signal": -code if code is not None and code < 0 else None,
         "left": left,
     }
-    os.write(report, json.dumps(outcome).encode() + b"\n")
+    _report(report, outcome)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from explorer.agent import shell
 from explorer.agent.shell import CommandLimits, CommandResult, clean_environment, run_command
 from explorer.models.events import CancelToken
 
@@ -209,6 +210,25 @@ def test_when_this_program_is_killed_so_is_the_command(tmp_path: Path) -> None:
     deadline = time.monotonic() + 10
     while alive(run.pids()) and time.monotonic() < deadline:
         time.sleep(0.02)
+    assert alive(run.pids()) == []
+
+
+def test_a_program_that_died_before_the_first_report_takes_its_command_along(run: Run) -> None:
+    report, report_in = os.pipe()
+    alive_out, alive_in = os.pipe()
+    os.close(report)
+    program = Path(shell.__file__).with_name("supervisor.py")
+    words = ("/bin/sh", "-c", "echo $$ >>pids; setsid sleep 300 & echo $! >>pids; wait")
+    supervisor = subprocess.Popen(
+        [sys.executable, "-I", "-S", program, str(report_in), str(alive_out), "0.2", *words],
+        cwd=run.folder,
+        pass_fds=(report_in, alive_out),
+    )
+    for descriptor in (report_in, alive_out):
+        os.close(descriptor)
+    run.wait_for_pids(2)
+    os.close(alive_in)
+    assert supervisor.wait(30) == 0
     assert alive(run.pids()) == []
 
 
