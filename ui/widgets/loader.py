@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Hashable, Sequence
+from functools import cache, partial
 from typing import Any
+from weakref import ReferenceType, ref
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal, Slot
+from shiboken6 import isValid
 
 from explorer.session.entries import Entry
 from explorer.store.rows import StoreError
@@ -23,17 +26,35 @@ class _Replaced(Exception):
     """Nobody waits for the work any more."""
 
 
-class _Signals(QObject):
-    done = Signal(int, object, object)
+class _Delivery(QObject):
+    """Brings what threads have found to the window's thread. It outlives every view: a thread that
+    emits the signal of an object which is being deleted ends the program."""
+
+    sent = Signal(object, int, object, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent.connect(self.take)
+
+    @Slot(object, int, object, object)
+    def take(
+        self, receiver: ReferenceType[BackgroundJobs], number: int, name: object, result: object
+    ) -> None:
+        jobs = receiver()
+        if jobs is not None and isValid(jobs):
+            jobs.take(number, name, result)
+
+
+@cache
+def _delivery() -> _Delivery:
+    return _Delivery()
 
 
 class _Task(QRunnable):
-    def __init__(
-        self, number: int, name: Hashable, work: Callable[[], Any], signals: _Signals
-    ) -> None:
+    def __init__(self, work: Callable[[], Any], send: Callable[[object], None]) -> None:
         super().__init__()
-        self._number, self._name, self._signals = number, name, signals
         self._work: Callable[[], Any] | None = work
+        self._send = send
 
     def run(self) -> None:
         # The Python object may outlive Qt's task: it keeps no reference to a session.
@@ -47,10 +68,7 @@ class _Task(QRunnable):
             if not isinstance(error, READ_ERRORS):
                 _log.exception("work in a thread failed")
             result = error
-        try:
-            self._signals.done.emit(self._number, self._name, result)
-        except RuntimeError:
-            return  # the view was deleted meanwhile: nobody waits for it
+        self._send(result)
 
 
 class BackgroundJobs(QObject):
@@ -62,18 +80,22 @@ class BackgroundJobs(QObject):
         super().__init__(parent)
         self.number = 0
         """Changes with every ``forget``: results of an older number are dropped."""
-        self._signals = _Signals(self)
-        self._signals.done.connect(self._done)
+        _delivery()  # it lives where it is first asked for: in the window's thread
 
     def run(self, name: Hashable, work: Callable[[], Any]) -> None:
         """Call ``work`` in a thread."""
-        QThreadPool.globalInstance().start(_Task(self.number, name, work, self._signals))
+        QThreadPool.globalInstance().start(_Task(work, self.sender_of(name)))
+
+    def sender_of(self, name: Hashable) -> Callable[[object], None]:
+        """What a thread may call with a result, also more than once while the work goes on."""
+        return partial(_delivery().sent.emit, ref(self), self.number, name)
 
     def forget(self) -> None:
         """Drop the results of all work under way."""
         self.number += 1
 
-    def _done(self, number: int, name: object, result: object) -> None:
+    def take(self, number: int, name: object, result: object) -> None:
+        """Hand a result on, in the window's thread, if somebody still waits for it."""
         if number == self.number:
             self.done.emit(name, result)
 

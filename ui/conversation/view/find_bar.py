@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
 from ui import theme
 from ui.conversation.view.find import Hits, Search, SearchProgress
 from ui.conversation.view.view import ConversationView
+from ui.widgets.loader import BackgroundJobs
 
 _PAUSE_MS = 160
 """Between the last letter and the search."""
@@ -103,27 +104,6 @@ _AGAIN_MS = 400
 """After something was added: the search is made again when it has been quiet so long."""
 
 
-class _Signals(QObject):
-    found = Signal(object, object)
-
-
-class _Task(QRunnable):
-    def __init__(self, search: Search, signals: _Signals) -> None:
-        super().__init__()
-        self._search: Search | None = search
-        self._signals = signals
-
-    def run(self) -> None:
-        # Python's half of a task may outlive Qt's: it holds on to nothing of a session.
-        search, self._search = self._search, None
-        assert search is not None
-        found = search.run()
-        try:
-            self._signals.found.emit(search, found)
-        except RuntimeError:
-            return  # the view was deleted meanwhile: nobody waits for it
-
-
 class FindController(QObject):
     """One search at a time; what it finds is counted while it goes on."""
 
@@ -134,8 +114,8 @@ class FindController(QObject):
         self._found = SearchProgress(Hits(), 0, 0)
         self._is_over = True
         self._moved = False
-        self._signals = _Signals(self)
-        self._signals.found.connect(self._take_found)
+        self._jobs = BackgroundJobs(self)
+        self._jobs.done.connect(self._take_found)
         self._again = QTimer(self)
         self._again.setSingleShot(True)
         self._again.setInterval(_AGAIN_MS)
@@ -182,17 +162,14 @@ class FindController(QObject):
         if not keep:
             self._found = SearchProgress(Hits(), 0, len(items))
         self._is_over = False
-        signals = self._signals
-
-        def report(found: SearchProgress) -> None:
-            signals.found.emit(search, found)
-
-        search = self._search = Search(document, items, query, report)
-        QThreadPool.globalInstance().start(_Task(search, signals))
+        send = self._jobs.sender_of(query)
+        self._search = Search(document, items, query, send)
+        self._jobs.run(query, self._search.run)
         self._say()
 
     def _stop(self) -> None:
         self._again.stop()
+        self._jobs.forget()
         if self._search is not None:
             self._search.stop()
             self._search = None
@@ -203,13 +180,14 @@ class FindController(QObject):
         self._view.viewport().update()
         self._view.setFocus()
 
-    def _take_found(self, search: Search, found: SearchProgress) -> None:
-        if search is not self._search:
-            return
-        self._found, self._is_over = found, found.looked_at >= found.of
+    def _take_found(self, _query: str, found: SearchProgress | Exception) -> None:
+        # After an exception, which is in the log, what was found so far stays.
+        if isinstance(found, SearchProgress):
+            self._found = found
+        self._is_over = isinstance(found, Exception) or found.looked_at >= found.of
         if self._is_over:
             self._search = None
-        if not self._moved and len(found.hits) and self._view.current is None:
+        if not self._moved and len(self._found.hits) and self._view.current is None:
             self._begin()
         self._say()
 
