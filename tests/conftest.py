@@ -129,11 +129,13 @@ def pytest_unconfigure() -> None:
 @pytest.fixture(autouse=True)
 def explorer_home(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+) -> Iterator[Path]:
     """The directory that holds this test's own database, settings, caches and logs."""
     home = tmp_path_factory.mktemp("explorer-home")
     monkeypatch.setenv("SESSION_EXPLORER_HOME", str(home))
-    return home
+    yield home
+    # It lies in memory, where those of a whole run take gigabytes.
+    shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture

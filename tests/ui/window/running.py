@@ -72,7 +72,8 @@ class RunningWindow:
         window is as large as it was when it was last closed.
         """
         loaded = prepare(app)
-        self = cls(MainWindow(loaded.values), app)
+        opens_session = session is not None or bool(loaded.values.last_session)
+        self = cls(MainWindow(loaded.values, opens_session), app)
         if size is not None:
             self.window.resize(*size)
         arguments = argparse.Namespace(**vars(NO_ARGUMENTS))

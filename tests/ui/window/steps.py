@@ -43,6 +43,9 @@ async def split_a_turn(live: RunningWindow, most: int = 130) -> Preparation:
 async def draft(live: RunningWindow) -> None:
     """Press Summarize and wait for the draft."""
     panel = live.window.compaction
+    await live.until(
+        lambda: live.session.actions["summarize"].isEnabled(), "what can be summarized"
+    )
     live.keys("Ctrl+Shift+K")
     await live.until(lambda: panel.draft.drafts(), "the draft")
     await live.idle()
