@@ -32,6 +32,7 @@ TOO_LATE = "All of it came long after the compaction: there is nothing to compar
 LEAST_EXPECTED = 0.05
 """Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
 _LONGEST = 160
+_MOST_PLACES = 4
 _PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
 
@@ -76,8 +77,9 @@ def _count(kind: NeedKind, needs: Sequence[Need]) -> str:
     things = len(grouped(needs))
     times = f" ({len(needs):,} times)" if len(needs) > things else ""
     if kind is NeedKind.REQUEST:
-        places = ", ".join(f"#{need.repeat.after}" for need in needs)
-        return f"asked for again by the user at {places}"
+        places = ", ".join(f"#{need.repeat.after}" for need in needs[:_MOST_PLACES])
+        more = f" and {left:,} more" if (left := len(needs) - _MOST_PLACES) > 0 else ""
+        return f"asked for again by the user at {places}{more}"
     name = {
         NeedKind.READ: "file", NeedKind.COMMAND: "command", NeedKind.SEARCH: "search",
         NeedKind.FAILURE: "failure", NeedKind.MISSING_PATH: "missing path",

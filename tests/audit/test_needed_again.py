@@ -488,6 +488,18 @@ def test_the_user_says_an_instruction_again(again: str) -> None:
     assert made.needs() == [(NeedKind.REQUEST, before, after)]
 
 
+def test_of_many_places_the_first_ones_are_named() -> None:
+    made = AgentWork()
+    made.user(RULE)
+    made.compact()
+    made.user(RULE)
+    (need,) = made.found().needs
+    at = [need._replace(repeat=need.repeat._replace(after=place)) for place in range(10, 17)]
+    words = "asked for again by the user at #10, #11, #12, #13"
+    assert needs_words(at[:4]) == words
+    assert needs_words(at) == f"{words} and 3 more"
+
+
 @pytest.mark.parametrize(
     ("first", "again"),
     [

@@ -58,7 +58,11 @@ class PromptTabController(QObject):
 
     def _rules_changed(self) -> None:
         wanted = self._state.profile.prompt_budget is not None
-        self._state.window.inspector.setTabVisible(self._tab, wanted)
+        inspector = self._state.window.inspector
+        inspector.setTabVisible(self._tab, wanted)
+        if not wanted and inspector.currentIndex() == self._tab:
+            # It was left there, and this session has no such tab.
+            inspector.setCurrentIndex(0)
         self._state.state_changed.emit()
         self._rest.start()
 

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from explorer.audit.ledger import TEXTURES, LedgerVerdict
+from explorer.audit.needed_again import NeededAgain
 from explorer.audit.overview import Overview, overview
 from explorer.audit.provenance import (
     Known,
@@ -35,7 +36,7 @@ from explorer.session.usage_sums import UNCOUNTED, PartUsage, UsageSum
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 from tests.ui.sessions import NumberedLines
-from tests.ui.waiting import settle, wait_for
+from tests.ui.waiting import settle, shown_texts, wait_for
 from ui.audit.known import (
     ProvenanceBadge,
     marked,
@@ -43,6 +44,7 @@ from ui.audit.known import (
     recorded_words,
     spoken,
 )
+from ui.audit.needed.page import NeededPage
 from ui.audit.tab import (
     BRANCHES,
     FINDINGS,
@@ -378,3 +380,16 @@ def test_what_its_own_agent_pruned_is_unreadable() -> None:
     assert content_known(made.tree, result).provenance is Provenance.UNREADABLE
     assert content_known(made.tree, 0).provenance is Provenance.EXACT
     assert model_known(made.tree, 0).provenance is Provenance.UNREADABLE
+
+
+def test_a_path_that_is_still_looked_through_is_not_said_to_have_nothing(
+    app: QApplication,
+) -> None:
+    page = NeededPage()
+    page.show_looking()
+    page.show()
+    settle()
+    assert "being read" in shown_texts(page) and "Nothing" not in shown_texts(page)
+    page.show_needed(NeededAgain(), None)
+    assert "Nothing was compacted here" in shown_texts(page)
+    page.close()

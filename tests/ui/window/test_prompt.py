@@ -70,6 +70,11 @@ async def test_the_tab_is_there_for_profiles_that_keep_prompts_within_a_budget(
     live.session.state.set_profile("pi")
     await live.idle()
     assert not live.window.inspector.isTabVisible(PROMPT) and not is_listed()
+    # As where the window is opened that was closed on this tab.
+    live.window.inspector.setCurrentIndex(PROMPT)
+    live.session.state.set_profile("omp")
+    await live.idle()
+    assert live.tab == "entry", "no empty inspector"
 
 
 async def test_the_gauge_shows_the_count_that_such_a_prompt_is_measured_by(house: House) -> None:

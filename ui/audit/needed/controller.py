@@ -76,6 +76,8 @@ class NeededAgainController(QObject):
         self._moment = overview.moment
         self._of = of
         tree, leaf = document.tree, overview.leaf
+        if overview.generations.all and not self.found.after:
+            self._page.show_looking()
         self._loader.load_from(
             document.payloads.shown.entries,
             lambda read: (of, needed_again(tree, leaf, read, weights)),

@@ -44,6 +44,10 @@ NOTHING_COMPACTED = (
     "Nothing was compacted here",
     "A recorded compaction is judged by what had to be done again after it. This path has none.",
 )
+LOOKING = (
+    "The session is being read",
+    "What had to be done again after its compactions comes here.",
+)
 NOTHING_NEEDED = (
     "Nothing was needed again",
     "After the compactions of this path no file was read, no command run and nothing asked for "
@@ -241,6 +245,11 @@ class NeededPage(QWidget):
         self.summary.setText(("" if at is None or at.needs else nothing) + path_words(found))
         self.empty.set_words(*(NOTHING_NEEDED if found.after else NOTHING_COMPACTED))
         self._pages.show_page(1 if rows else 0)
+
+    def show_looking(self) -> None:
+        """Show that a path is being looked through, where nothing is known of it yet."""
+        if not self.model.rows:
+            self.empty.set_words(*LOOKING)
 
     def chosen(self) -> NeedRow | None:
         """The row that is current."""
