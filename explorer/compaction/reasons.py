@@ -30,13 +30,15 @@ def share_text(share: float, places: int = 0) -> str:
 
 
 def tokens_text(tokens: int) -> str:
-    """Tokens for sentences, bars and gauges: 870, 6.2k, 41k, 121.4k, 1.05M."""
+    """Tokens for sentences, bars and gauges: 870, 6.2k, 41k, 121.4k, 1.05M, 3.34B."""
     size = abs(tokens)
     if size < 1000:
         return str(tokens)
     if size < 999_950:
         return f"{tokens / 1000:.1f}".removesuffix(".0") + "k"
-    return f"{tokens / 1_000_000:.2f}".removesuffix(".00") + "M"
+    if size < 999_995_000:
+        return f"{tokens / 1_000_000:.2f}".removesuffix(".00") + "M"
+    return f"{tokens / 1_000_000_000:.2f}".removesuffix(".00") + "B"
 
 
 def count_text(count: int, noun: str) -> str:

@@ -33,6 +33,9 @@ def test_a_count_with_its_noun(count: int, noun: str, words: str) -> None:
         (18_500, "18.5k"),
         (41_200, "41.2k"),
         (1_050_000, "1.05M"),
+        (999_990_000, "999.99M"),
+        (999_995_000, "1B"),
+        (3_338_260_000, "3.34B"),
     ],
 )
 def test_tokens_for_a_sentence(tokens: int, words: str) -> None:
