@@ -141,6 +141,16 @@ class StoredPayloads:
             for identifier, raw in rows:
                 yield index_of(identifier), text_out(raw)
 
+    def reply_to(self, result: int) -> Entry | None:
+        """The reply whose call a result answers; None of any other entry, and where it is not
+        near."""
+        blocks: _Blocks = {}
+        row = self._stored(result, blocks)
+        if row is None or row.kind != Kind.TOOL_RESULT:
+            return None
+        caller = self._caller(row, blocks)
+        return self.entry(caller) if caller >= 0 else None
+
     def usages(self, wanted: Sequence[tuple[int, int]]) -> Iterator[tuple[int, TokenUsage | None]]:
         """What providers reported for entries, given in ascending order, each with the tokens of
         context that it is known to report."""
