@@ -67,6 +67,11 @@ _HAS_TOOL_CALL, _ERROR, _PRUNING, _PLACEHOLDER = (
 )
 
 
+WORDS_VERSION = 1
+"""Raised when an entry's first words (``Facts.preview``) or the facts of compactions come out
+otherwise: what is stored is then described anew."""
+
+
 class CompactionFacts(NamedTuple):
     """What decisions need of a compaction entry (A1)."""
 
