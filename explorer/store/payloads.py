@@ -262,7 +262,7 @@ class StoredPayloads:
             ).fetchall()
             mark = words_mark(db)
         block = [
-            _Stored(*row, mark.is_old(self._key, number * _BLOCK + at))
+            _Stored._make((*row, mark.is_old(self._key, number * _BLOCK + at)))
             for at, row in enumerate(rows)
         ]
         # The last block may still grow, here or in another window.
