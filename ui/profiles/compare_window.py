@@ -36,11 +36,12 @@ def cells_of(found: ProfileOutcome) -> list[Cell]:
     """The figures of an outcome, in the same order for every profile."""
     before, after = found.whole_before, found.whole_after
     about = "≈" if found.shown.counted_by == "estimate" else ""
+    now = about or ("≈" if found.shown.preparation.size.beyond else "")
     due = "due now" if found.is_due else "not due"
     return [
         (
             "context",
-            ("" if found.tokens_source == "provider" else about) + short(before),
+            ("" if found.tokens_source == "provider" else now) + short(before),
             f"{full(before)} tokens; {_counted(found)}",
         ),
         (
@@ -344,7 +345,7 @@ class CompareWindow(ComparisonWindow):
             "The path from its first entry to this place, entries by their tokens; what was "
             "summarized earlier is drawn narrow. The "
             f"window is {short(found.window)} tokens for all; other sizes are each profile's "
-            "own. ≈ marks an estimate of four characters a token.",
+            "own. ≈ marks an estimate.",
         )
         self._fill_reference(found)
         names = [outcome.profile.name for outcome in found.outcomes]
