@@ -11,6 +11,7 @@ from random import Random, SystemRandom
 from msgspec.structs import replace
 
 from explorer.extensions.manager import Extensions
+from explorer.facts.errors import has_failed
 from explorer.formats import ExportReport, FormatError, LeafMark, new_id
 from explorer.formats.pi.new_header import new_header
 from explorer.formats.registry import adapter_for
@@ -201,12 +202,13 @@ class Workbench:
         keys: Collection[int] | None,
         limit: int,
         is_wanted: Callable[[], bool],
-        only_errors: bool = False,
+        only_failures: bool = False,
     ) -> AsyncGenerator[SearchStep, None]:
         """Entries that hold all words of the query, of which secrets may be some; their lines as
         they are shown, as they are found. See ``Store.search_steps``; it ends soon after
-        ``is_wanted``, called on any thread, is false."""
-        steps = self.store.search_steps(query, keys, limit, lambda: not is_wanted(), only_errors)
+        ``is_wanted``, called on any thread, is false. ``only_failures``: see ``has_failed``."""
+        rule = has_failed if only_failures else None
+        steps = self.store.search_steps(query, keys, limit, lambda: not is_wanted(), rule)
         while (step := await asyncio.to_thread(next, steps, None)) is not None:
             shown = [replace(hit, snippet=self.privacy.shown(hit.snippet)) for hit in step.hits]
             yield replace(step, hits=shown)

@@ -304,6 +304,8 @@ def _outcome_json(
         "tokens_source": outcome.tokens_source,
         "tokens_of_entries": outcome.context_tokens,
         "tokens_after_estimate": outcome.tokens_after,
+        "whole_before": outcome.whole_before,
+        "whole_after_estimate": outcome.whole_after,
         "context_limit": outcome.limit,
         "is_due": outcome.is_due,
     }
@@ -317,14 +319,15 @@ def _print_outcomes(
 ) -> None:
     ids = chosen.document.tree.columns.ids
     print_table(
-        ("profile", "first kept", "entry", "before", "entries", "after", "messages", "split",
-         "lost", "limit", "due"),
+        ("profile", "first kept", "entry", "context", "after", "its entries", "after", "messages",
+         "split", "lost", "limit", "due"),
         [
             (
                 one.profile.name,
                 f"#{one.first_kept}" if one.compacts else "-",
                 ids[one.first_kept] if one.compacts else "-",
-                one.tokens_before,
+                one.whole_before,
+                one.whole_after,
                 one.context_tokens,
                 one.tokens_after,
                 one.messages,
@@ -335,7 +338,7 @@ def _print_outcomes(
             )
             for one in found
         ],
-        right=(3, 4, 5, 6, 8, 9),
+        right=(3, 4, 5, 6, 7, 9, 10),
     )  # fmt: skip
     for one in found:
         print(f"\n{one.profile.name}: {one.reason}")

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from heapq import nlargest
 from typing import NamedTuple
 
 from explorer.compaction.path_view import SENT, entry_tokens
 from explorer.compaction.profile import PROFILES, Profile
+from explorer.session.columns import OP_KINDS
 from explorer.session.context import PathContext, context_at, sent_tokens, unsent_replies
 from explorer.session.edits import last_prune_change, last_shape_change
+from explorer.session.entries import PutBack
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import Path, SessionTree
 
 _FAILED = int(Flag.ERROR | Flag.ABORTED)
 _COMPACTIONS = selector({Kind.COMPACTION})
 _UNSENT = selector({Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION, Kind.OTHER_ROLE})
+_FILES = selector({Kind.FILE_MENTION})
+_READ = OP_KINDS.index("read")
+_WRITES = (OP_KINDS.index("write"), OP_KINDS.index("create"))
 _BLOCK = 4096
+_MOST_OPERATIONS = 2_000
+"""Of files, that are looked through for those that were used last."""
+_MOST_BEYOND = 100_000
+"""More is no system prompt and no tools: the file lacks entries that were sent."""
 _MOST_MESSAGES = 10_000
 """Whose reports are looked at for what a provider counts for each of our tokens."""
 _LEAST_RATIO, _MOST_RATIO = 0.5, 3.0
@@ -37,8 +47,9 @@ class ContextSize(NamedTuple):
     """Who counted, in words."""
     beyond: int = 0
     """Where no provider has counted this context yet: what the last report had beyond the entries
-    (system prompt, tools, another tokenizer). Added where a size is shown, not where it is
-    tested: a report of another context makes no decision on this one."""
+    (system prompt, tools, another tokenizer), and what the agent puts back after a compaction.
+    Added where a size is shown, not where it is tested: a report of another context makes no
+    decision on this one."""
     ratio: float = 1.0
     """What the provider counts for each of our tokens, by how its reports grew with the entries.
     What a compaction frees is counted by it."""
@@ -116,9 +127,50 @@ def _beyond(
         return 0, 1.0
     then = context_at(tree, reply)
     ratio = _ratio(tree, then, profile, measured)
-    counted, now = (counted_size(tree, each, profile, measured) for each in (then, context))
-    reported = tree.columns.usage[reply]
-    return max(0, round(reported - ratio * (counted - now)) - now), ratio
+    now = counted_size(tree, context, profile, measured)
+    counted, whole = (
+        counted_size(tree, each, profile, measured) + _put_back(tree, each, measured)
+        for each in (then, context)
+    )
+    beyond = round(tree.columns.usage[reply] - ratio * (counted - whole)) - now
+    return max(0, beyond) if beyond <= _MOST_BEYOND else 0, ratio
+
+
+def _put_back(tree: SessionTree, context: PathContext, measured: Sequence[int] | None) -> int:
+    """Tokens that an agent puts back after the compaction in force, and that no entry holds: what
+    its record repeats, and the files that were used last, unless they are recorded."""
+    columns, compaction = tree.columns, context.compaction
+    if compaction < 0:
+        return 0
+    facts = columns.compactions[compaction]
+    back, known = facts.put_back, facts.repeated_tokens
+    after = context.path[context.path.position(compaction) + 1 :]
+    if back is None or after.select(columns.kind, _FILES):
+        return known
+    return known + _used_last(tree, context.path, compaction, back, measured)
+
+
+def _used_last(
+    tree: SessionTree, path: Path, before: int, back: PutBack, measured: Sequence[int] | None
+) -> int:
+    """Tokens of the files that were used last before an entry of a path, as they were last read."""
+    columns, ops = tree.columns, tree.columns.ops
+    used, sizes, whole = dict[int, int](), dict[int, int](), set[int]()
+    last = bisect_left(ops.entry, before)
+    for row in reversed(range(max(0, last - _MOST_OPERATIONS), last)):
+        file, kind = ops.path[row], ops.kind[row]
+        if ops.failed[row] or ops.entry[row] not in path:
+            continue
+        used[file] = max(used.get(file, -1), ops.entry[row], ops.result[row])
+        # An edit does not show the whole, and what was written stands in the call.
+        shown = ops.result[row] if kind == _READ else ops.entry[row] if kind in _WRITES else -1
+        if shown < 0 or file in whole:
+            continue
+        sizes[file] = max(sizes.get(file, 0), entry_tokens(columns, shown, measured))
+        if kind != _READ or not ops.part[row]:
+            whole.add(file)
+    files = nlargest(back.files, used, key=lambda file: used[file])
+    return sum(size for file in files if (size := sizes.get(file, 0)) <= back.tokens)
 
 
 def _ratio(

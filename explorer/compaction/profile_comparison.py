@@ -46,6 +46,10 @@ class ProfileOutcome(Struct, frozen=True):
     context_tokens: int
     """Tokens of the context's entries, counted as ``tokens_after`` is."""
     tokens_after: int
+    whole_before: int
+    """Tokens of the whole context, as the gauge has them."""
+    whole_after: int
+    """As the compaction's preview has them; counted here where the provider counts less."""
     limit: int
     """Tokens above which the profile compacts automatically."""
     is_due: bool
@@ -88,6 +92,8 @@ def outcome(
     prepared = prepare(tree, leaf, profile, settings, weights=weights, prompt_of=prompt_of)
     shown = partition(prepared)
     made = prepared if isinstance(prepared, Preparation) else None
+    # A prompt within a budget is measured by its own count, whatever a provider reported.
+    is_budgeted = profile.prompt_budget is not None
     return ProfileOutcome(
         profile=profile,
         settings=prepared.settings,
@@ -104,6 +110,8 @@ def outcome(
         tokens_source=prepared.tokens_source,
         context_tokens=shown.context_estimate,
         tokens_after=shown.tokens_after_estimate,
+        whole_before=shown.context_estimate if is_budgeted else prepared.size.shown,
+        whole_after=shown.tokens_after_estimate if is_budgeted else shown.whole_after,
         limit=max(0, limit_of(profile, settings)),
         is_due=should_compact(prepared.tokens_before, profile, settings),
     )

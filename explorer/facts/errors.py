@@ -14,7 +14,11 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from explorer.facts.text import statement_key
+from explorer.session.describe import describe
+from explorer.session.entries import Entry, ToolResultMessage
+from explorer.session.kinds import Flag
 from explorer.session.late_pattern import late_pattern
+from explorer.session.tool_actions import ActionKind, tool_actions
 
 LONGEST = 600
 """Characters of a line that are kept; a longer one is data."""
@@ -53,6 +57,20 @@ def reports_failure(output: str) -> bool:
     """Whether the output of a command of which no failure is recorded says plainly that one
     happened: it ended well behind a pipe, or its exit code is not known."""
     return any(_VERDICT.search(line) for _, line in error_lines(output))
+
+
+def has_failed(entry: Entry, reply: Entry | None = None) -> bool:
+    """Whether an entry failed, by what is recorded or, of a command, by what it printed.
+    ``reply``: whose call it answers."""
+    body = entry.body
+    if describe(entry).flags & Flag.ERROR:
+        return True
+    if not isinstance(body, ToolResultMessage) or reply is None:
+        return False
+    # What a command shows of a file is not what went wrong with it.
+    calls = (call for call in reply.calls if call.id == body.call_id)
+    works = [tool_actions(call.name, call.arguments)[0].kind for call in calls]
+    return ActionKind.RUN in works and reports_failure(entry.text)
 
 
 def error_lines_among(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:

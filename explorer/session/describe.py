@@ -27,6 +27,7 @@ from explorer.session.entries import (
     Label,
     ModelChange,
     NoteMessage,
+    PutBack,
     SessionName,
     ShellMessage,
     SummaryMessage,
@@ -66,6 +67,11 @@ _HAS_TOOL_CALL, _ERROR, _PRUNING, _PLACEHOLDER = (
 )
 
 
+WORDS_VERSION = 1
+"""Raised when an entry's first words (``Facts.preview``) or the facts of compactions come out
+otherwise: what is stored is then described anew."""
+
+
 class CompactionFacts(NamedTuple):
     """What decisions need of a compaction entry (A1)."""
 
@@ -80,6 +86,10 @@ class CompactionFacts(NamedTuple):
     user_tokens: int = 0
     """Up to how many tokens of the user's messages its profile repeats word for word."""
     certainty: Certainty = "exact"
+    repeated_tokens: int = 0
+    """Of what its record says that the context holds again, and none of its entries does."""
+    put_back: PutBack | None = None
+    """Files that its agent's program shows again, which may not be recorded."""
 
 
 class BranchFacts(NamedTuple):
@@ -270,6 +280,7 @@ def _summary(facts: Facts, body: CompactionSummary | BranchSummary) -> Facts:
         compaction = CompactionFacts(
             body.first_kept_id, body.tokens_before, files.read, files.modified,
             body.from_extension, files.created, files.deleted, body.user_tokens, body.certainty,
+            body.repeated_tokens, body.put_back,
         )  # fmt: skip
         text = first_line(body.short_summary) or summary_line(body.summary)
         if not text and body.certainty == "unreadable":

@@ -268,6 +268,9 @@ class CompactionSummary(Struct, frozen=True):
     short_summary: str = ""
     user_tokens: int = 0
     """Up to how many tokens of the user's messages its profile repeats word for word."""
+    repeated_tokens: int = 0
+    """Estimate of what its record says that the context holds again, and none of its entries does:
+    an agent's instructions."""
     certainty: Certainty = "exact"
     trigger: str = ""
     """``auto`` or ``manual``; empty where it is not recorded."""

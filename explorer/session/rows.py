@@ -66,6 +66,17 @@ def result_row(body: ToolResultMessage, call: ToolCallBlock | None, folder: str 
     return _short(f"{subject}{_outcome(actions, output)}")
 
 
+def output_lines(text: str, actions: Sequence[ToolAction] = ()) -> int:
+    """How many lines a result's text has without what its tool says around them, of a file that
+    was read how many of the file: the one count of them. ``actions``: of the call."""
+    output = output_of(text).strip("\n")
+    if not output.strip():
+        return 0
+    if actions and actions[0].kind is ActionKind.READ:
+        return len(numbered_lines(output, actions[0].first)[1])
+    return output.count("\n") + 1
+
+
 def large_row(call: ToolCallBlock | None, tool: str, tokens: int, folder: str = "") -> str:
     """The row of a result that is too large to be read for it; ``tokens``: an estimate, of which
     only the size in characters is said: the tokens stand beside the row, as they are counted."""
@@ -95,19 +106,17 @@ def _outcome(actions: Sequence[ToolAction], output: str) -> str:
         return ", no output"
     if output.startswith(("{", "[{")):
         return f", JSON of {_counted(len(output), 'character')}"
-    action = actions[0] if actions else None
+    action, lines = actions[0] if actions else None, output_lines(output, actions)
     if action is not None and action.kind is ActionKind.READ:
-        _, lines = numbered_lines(output, action.first)
-        return f", {_counted(len(lines), 'line')}"
-    lines = output.split("\n")
+        return f", {_counted(lines, 'line')}"
     if action is not None and action.kind is ActionKind.SEARCH:
         if found := _FOUND.match(output):
             return f": {found[1]}"
-        if len(lines) > 1:
-            return f": {_counted(len(lines), 'line')}"
-    if len(lines) == 1:
+        if lines > 1:
+            return f": {_counted(lines, 'line')}"
+    if lines == 1:
         return f": {_cut(plain_line(first_line(output)), _OUTCOME)}"
-    return f", {_counted(len(lines), 'line')}"
+    return f", {_counted(lines, 'line')}"
 
 
 def _failure(text: str, output: str) -> str:

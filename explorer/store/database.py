@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from explorer import private_files
+from explorer.session.describe import WORDS_VERSION
 from explorer.settings import paths
 from explorer.store.rows import DamagedError, NewerVersionError, StoreError
 from explorer.store.schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION
@@ -82,6 +83,7 @@ def create(path: Path) -> None:
         with closing(connect_writer(making)) as db:
             create_tables(db)
             db.execute("INSERT INTO library VALUES ('id', ?)", (secrets.token_hex(16),))
+            db.execute("INSERT INTO library VALUES ('words', ?)", (f"{WORDS_VERSION} 0 0",))
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         _put_in_place(making, path)

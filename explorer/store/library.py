@@ -59,7 +59,6 @@ class SessionLibrary(Protocol):
         key: int | None = None,
         limit: int = 200,
         cancelled: IsCancelled | None = None,
-        only_errors: bool = False,
     ) -> list[SearchHit]:
         """Entries that hold all words of the query, the newest session and entry first."""
 

@@ -1,4 +1,5 @@
-"""Background work of the store: finishing removals, filling the full-text index."""
+"""Background work of the store: finishing removals, filling the full-text index, describing anew
+what earlier rules described."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from explorer.store.drafts import break_off_draft, unfinished_drafts
 from explorer.store.entry_rows import index_of
 from explorer.store.other_programs import is_abandoned
 from explorer.store.payloads import stored_payloads
+from explorer.store.row_words import describe_anew
 from explorer.store.rows import StoreError
 from explorer.store.schema import INDEX_BITS, id_range, row_id
 from explorer.store.search import (
@@ -178,7 +180,9 @@ class MaintenanceThread:
 
     def _settle_or_index(self) -> bool:
         if not self._unsettled:
-            return self._sum_some() or self._index_some()
+            return (
+                self._sum_some() or self._index_some() or describe_anew(self._writer, self._readers)
+            )
         self._settle()
         return True
 

@@ -26,6 +26,7 @@ from explorer.session.records import Aside, FormatName
 from explorer.session.rows import large_row, result_row, stored_row
 from explorer.store.database import Readers
 from explorer.store.entry_rows import index_of, text_out
+from explorer.store.row_words import words_mark
 from explorer.store.schema import row_id
 
 _BLOCK = 64
@@ -50,14 +51,15 @@ class _Stored(NamedTuple):
     tokens: int
     call: str
     tool: str
+    is_old: bool
+    """Whether earlier rules may have made its words."""
 
     @property
     def needs_payload(self) -> bool:
-        """Whether the first line does not say what happened."""
+        """Whether the first line does not say what happened, or not as it is said now."""
         if self.kind == Kind.TOOL_RESULT:
             return not self.flags & Flag.PRUNING
-        # Rows of releases before: what a program inserted, and a line that only leads to the next.
-        return self.kind == Kind.USER and self.preview[:1] == "<" and not self.flags & Flag.LARGE
+        return self.is_old and not self.flags & Flag.LARGE
 
     def row(self, folder: str) -> str:
         return stored_row(self.preview, self.kind, self.flags, folder)
@@ -140,6 +142,16 @@ class StoredPayloads:
                 ).fetchall()
             for identifier, raw in rows:
                 yield index_of(identifier), text_out(raw)
+
+    def reply_to(self, result: int) -> Entry | None:
+        """The reply whose call a result answers; None of any other entry, and where it is not
+        near."""
+        blocks: _Blocks = {}
+        row = self._stored(result, blocks)
+        if row is None or row.kind != Kind.TOOL_RESULT:
+            return None
+        caller = self._caller(row, blocks)
+        return self.entry(caller) if caller >= 0 else None
 
     def usages(self, wanted: Sequence[tuple[int, int]]) -> Iterator[tuple[int, TokenUsage | None]]:
         """What providers reported for entries, given in ascending order, each with the tokens of
@@ -248,7 +260,11 @@ class StoredPayloads:
                 " coalesce(tool, '') FROM entries WHERE id BETWEEN ? AND ? ORDER BY id",
                 (first, first + _BLOCK - 1),
             ).fetchall()
-        block = [_Stored(*row) for row in rows]
+            mark = words_mark(db)
+        block = [
+            _Stored._make((*row, mark.is_old(self._key, number * _BLOCK + at)))
+            for at, row in enumerate(rows)
+        ]
         # The last block may still grow, here or in another window.
         if len(block) == _BLOCK:
             with self._lock:

@@ -24,7 +24,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.formats.registry import read_record
-from explorer.session.kinds import Flag
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
 from explorer.settings import paths
 from explorer.store.entry_rows import record_of
@@ -354,7 +353,6 @@ class TeamLibrary:
         key: int | None = None,
         limit: int = 200,
         cancelled: IsCancelled | None = None,
-        only_errors: bool = False,
     ) -> list[SearchHit]:
         """Entries that hold all words of the query, the newest session and entry first; as
         ``Store.search_steps`` reads a query. Raises StoreError."""
@@ -365,7 +363,7 @@ class TeamLibrary:
         hits: list[SearchHit] = []
         seen = 0
         for most in (2 * limit, _CANDIDATES):
-            rows = self._candidates(wanted, key, only_errors, most)
+            rows = self._candidates(wanted, key, most)
             for first in range(seen, len(rows), _AT_ONCE):
                 part = rows[first : first + _AT_ONCE]
                 blocks = self._blocks([(session, entry) for session, entry, *_ in part])
@@ -397,9 +395,7 @@ class TeamLibrary:
             ).fetchall()
         return {(session, first): self._unpacked(data) for session, first, data in found}
 
-    def _candidates(
-        self, wanted: str, key: int | None, only_errors: bool, most: int
-    ) -> list[tuple[Any, ...]]:
+    def _candidates(self, wanted: str, key: int | None, most: int) -> list[tuple[Any, ...]]:
         """The newest entries that have the words of a search; a few of them are found without
         looking at all. Raises StoreError."""
         with self._asking() as db:
@@ -408,10 +404,8 @@ class TeamLibrary:
                 " FROM session_explorer.entries e JOIN session_explorer.sessions s"
                 " ON s.key = e.session WHERE (%(words)s = '' OR e.words @@ %(words)s::tsquery)"
                 " AND (%(key)s::bigint IS NULL OR e.session = %(key)s)"
-                " AND (NOT %(errors)s OR e.flags & %(flag)s <> 0)"
                 " ORDER BY e.session DESC, e.entry DESC LIMIT %(most)s",
-                {"words": wanted, "key": key, "errors": only_errors, "flag": int(Flag.ERROR),
-                 "most": most},
+                {"words": wanted, "key": key, "most": most},
             ).fetchall())  # fmt: skip
 
     def watch(self, callback: Callable[[], object], interval_s: float = 0.5) -> Callable[[], None]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from explorer import private_files
 from explorer.session.describe import describe
 from explorer.session.entries import Entry
-from explorer.session.kinds import Flag, Kind
+from explorer.session.kinds import Kind
 from explorer.store.database import BUSY_MS, Readers, transaction
 from explorer.store.entry_rows import index_of
 from explorer.store.payloads import stored_payloads
@@ -41,6 +41,8 @@ here the newest sessions answer first, and mostly are enough."""
 
 Texts = Sequence[tuple[int, str]]
 """Entry index and text, ascending."""
+EntryRule = Callable[[Entry, Entry | None], bool]
+"""A rule for an entry and, of a result, the reply whose call it answers."""
 Sample = Callable[[], Iterable[str]]
 """Reads texts from all over the library, of which the common words are learned."""
 
@@ -299,13 +301,13 @@ class Search:
         query: str,
         keys: Collection[int] | None,
         limit: int,
-        only_errors: bool,
+        is_wanted: EntryRule | None = None,
     ) -> None:
         """See ``Store.search_steps``. Raises StoreError."""
         self._readers = readers
         self._terms = parse_query(query)
         self._has_words = any(term.words for term in self._terms)
-        self._only_errors = only_errors
+        self._is_wanted = is_wanted
         self._left = limit if self._terms else 0
         with readers.read() as db:
             counts = complete_sessions(db)
@@ -358,13 +360,11 @@ class Search:
             self._waiting.extend(batch[0])
             self._is_matched = batch[1]
         part = [self._waiting.popleft() for _ in range(min(_ASKED, len(self._waiting)))]
-        found = _confirm(self._readers, part, self._counts, self._terms, self._is_matched)
-        new = [
-            hit
-            for hit in found
-            if (not self._only_errors or hit.flags & Flag.ERROR)
-            and row_id(hit.key, hit.index) not in self._given
-        ][: self._left]
+        found = _confirm(
+            self._readers, part, self._counts, self._terms, self._is_matched, self._is_wanted
+        )
+        new = [hit for hit in found if row_id(hit.key, hit.index) not in self._given]
+        new = new[: self._left]
         self._given.update(row_id(hit.key, hit.index) for hit in new)
         self._left -= len(new)
         return new
@@ -438,7 +438,12 @@ def _newest(counts: Mapping[int, int], most: int) -> dict[int, int]:
 
 
 def _confirm(
-    readers: Readers, part: list[int], counts: dict[int, int], terms: list[Term], matched: bool
+    readers: Readers,
+    part: list[int],
+    counts: dict[int, int],
+    terms: list[Term],
+    matched: bool,
+    is_wanted: EntryRule | None,
 ) -> list[SearchHit]:
     """The candidates that hold the terms, in the order given; ``matched``: by the index."""
     by_key: dict[int, list[int]] = {}
@@ -458,6 +463,10 @@ def _confirm(
         if text is not None and (holds(text, terms) if matched else _has_all(text, terms)):
             entry = entries[identifier]
             key, index = identifier >> INDEX_BITS, index_of(identifier)
+            if is_wanted is not None:
+                reply = stored_payloads(readers, key).reply_to(index)
+                if not is_wanted(entry, reply):
+                    continue
             flags = describe(entry).flags
             line = snippet(text, terms)
             hits.append(SearchHit(key, index, *line, entry.kind, flags, entry.time_ms))

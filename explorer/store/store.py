@@ -43,7 +43,15 @@ from explorer.store.rows import (
     SourceFile,
 )
 from explorer.store.schema import id_range
-from explorer.store.search import FIRST_STEP_S, STEP_S, Search, SearchHit, SearchState, SearchStep
+from explorer.store.search import (
+    FIRST_STEP_S,
+    STEP_S,
+    EntryRule,
+    Search,
+    SearchHit,
+    SearchState,
+    SearchStep,
+)
 from explorer.store.sessions import (
     Arranged,
     arrange_sessions,
@@ -443,11 +451,10 @@ class Store:
         key: int | None = None,
         limit: int = 200,
         cancelled: IsCancelled | None = None,
-        only_errors: bool = False,
     ) -> list[SearchHit]:
         """All that ``search_steps`` finds, in one session or in all of them. Raises StoreError."""
         keys = None if key is None else (key,)
-        steps = self.search_steps(query, keys, limit, cancelled, only_errors)
+        steps = self.search_steps(query, keys, limit, cancelled)
         return [hit for step in steps for hit in step.hits]
 
     def search_steps(
@@ -456,12 +463,13 @@ class Store:
         keys: Collection[int] | None = None,
         limit: int = 200,
         cancelled: IsCancelled | None = None,
-        only_errors: bool = False,
+        is_wanted: EntryRule | None = None,
     ) -> Iterator[SearchStep]:
         """Entries that hold all words of the query, the newest session and entry first, as they are
         found: in steps of a fraction of a second, of which the first is short.
 
-        ``keys``: the sessions to be searched, None for all; ``only_errors``: entries that failed.
+        ``keys``: the sessions to be searched, None for all; ``is_wanted``: a rule for what is
+        found besides.
         The last word of each part may be a beginning. What is quoted, and what has dots, dashes,
         slashes or the like in it, must stand there as it was typed, case and accents aside. Any
         text is a valid query; one without words is looked for in the newest sessions alone, see
@@ -469,7 +477,7 @@ class Store:
         all others where they are many. Raises StoreError.
         """
         is_cancelled = cancelled or (lambda: False)
-        search, budget_s = Search(self._readers, query, keys, limit, only_errors), FIRST_STEP_S
+        search, budget_s = Search(self._readers, query, keys, limit, is_wanted), FIRST_STEP_S
         while not search.is_done and not is_cancelled():
             step = partial(search.step, budget_s=budget_s, cancelled=is_cancelled)
             yield self._background.with_index(step)

@@ -17,8 +17,12 @@ import pytest
 from msgspec.structs import replace
 
 from explorer.audit.findings import Group
+from explorer.audit.ledger import LedgerVerdict
+from explorer.audit.needed_again import Expected, NeededAfter
+from explorer.audit.overview import overview
 from explorer.audit.report import CHECKS, VERSION, Report, document, failures
-from explorer.audit.words import GROUP_TITLES, RULE_OF_THUMB
+from explorer.audit.report.model import NeededPart
+from explorer.audit.words import GROUP_TITLES, LEDGER_TITLES, RULE_OF_THUMB
 from explorer.compaction.profile import BASES
 from explorer.facts import ScanCancelled
 from explorer.models.client import ModelClient
@@ -165,6 +169,18 @@ def test_all_forms_tell_the_same_figures(losing: Document) -> None:
         for form in (page.rows, rows):
             found = [cells for cells in form if cells[:1] == [name] and len(cells) == 8]
             assert [cells[2:] for cells in found] == [row]
+    # How many entries fare how is the ledger's to say, in every form and as the window has it.
+    for one in told["compactions"]:
+        at = one["entry"]["index"]
+        given = overview(losing.tree, losing.leaf, OLD_PI, moment=at).ledger
+        counts = [each for each in given.counts if each]
+        assert [each["entries"] for each in one["ledger"]] == counts
+        cells = {name: f"{number:,}" for name, number in zip(
+            (LEDGER_TITLES[verdict] for verdict in LedgerVerdict), given.counts, strict=True
+        )}  # fmt: skip
+        heads = next(row for row in rows if row[1:2] == ["word for word"])
+        for form in (page.rows, rows):
+            assert [f"#{at}", *(cells[name] for name in heads[1:])] in form
     for form in (page.text, text.replace("\\", "")):
         assert RULE_OF_THUMB in form
         assert "$1.7500" in form
@@ -193,7 +209,6 @@ def test_the_planted_losses_are_told_with_their_sources(losing: Document) -> Non
     assert f"{GROUP_TITLES[Group.WRONG]} (1)" in page.text
     assert first.recorded_before == 1234 and first.recorded_known.provenance == "exact"
     assert second.losses[0].loss.kind == "kept-range-dropped"
-    assert [lane.lost for lane in report.strip] == [0, 0, 1]
     assert [lane.name for lane in report.strip] == ["before", f"#{FIRST}", f"#{SECOND}"]
 
 
@@ -208,6 +223,16 @@ def test_json_fits_its_schema_and_names_its_version(losing: Document) -> None:
     described = SCHEMA["$defs"]["compaction"]["properties"]
     assert set(told["compactions"][0]) == set(described), "nothing is left undescribed"
     assert set(told) == set(SCHEMA["properties"])
+
+
+def test_json_says_what_came_soon_beside_what_can_be_compared(losing: Document) -> None:
+    after = NeededAfter(FIRST, (), Expected(0.04, 1, 22, 21, 20, soon=6))
+    told = document(replace(report_of(losing), needed=(NeededPart(after, ()),)))
+    jsonschema.validate(told, SCHEMA)
+    found = told["needed_again"]
+    for one in (found["expected"], found["after"][0]["expected"]):
+        assert (one["found"], one["soon"]) == (1, 6)
+    assert set(found["expected"]) == set(SCHEMA["$defs"]["expected"]["properties"])
 
 
 def test_one_compaction_is_reported_alone(losing: Document) -> None:

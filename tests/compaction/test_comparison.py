@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from explorer.compaction.context_size import context_size, counted_size
 from explorer.compaction.partition import Verdict
 from explorer.compaction.profile import BASES, PROFILES
 from explorer.compaction.profile_comparison import causes, compare_profiles
+from explorer.session.context import context_at
 from tests.compaction.sessions import Session
 
 SMALL = {
@@ -51,6 +53,21 @@ def test_an_outcome_adds_up() -> None:
         assert prepared == one.messages
         assert one.kept + one.messages == len(shown.path)
         assert one.tokens_after < one.context_tokens
+
+
+def test_the_whole_context_is_what_the_gauge_shows_under_each_profile() -> None:
+    session = _long_turns()
+    session.reply(1, usage=30_000)
+    context = context_at(session.tree, session.leaf)
+    for one in compare_profiles(session.tree, session.leaf, SMALL.values()):
+        entries = counted_size(session.tree, context, one.profile)
+        if one.profile.prompt_budget is None:
+            gauge = context_size(session.tree, context, one.profile).shown
+            assert one.whole_before == gauge == 30_000
+            assert one.tokens_after < one.whole_after < one.whole_before
+        else:
+            # Its prompts are measured by their own count.
+            assert (one.whole_before, one.whole_after) == (entries, one.tokens_after)
 
 
 def test_a_refusal_says_why_and_changes_nothing() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from explorer.compaction.context_size import ContextSize, context_size
 from explorer.session.context import context_at
+from explorer.session.entries import PutBack
 from tests.compaction.sessions import EXPLORER, Session
 
 SYSTEM = 30_000
@@ -50,6 +53,46 @@ def test_right_after_a_compaction_the_size_goes_by_the_reports_before_it() -> No
     size = size_of(session)
     assert (size.usage_tokens, size.tokens) == (0, 600)
     assert size.shown == pytest.approx(SYSTEM + 1.5 * 600, abs=15)
+
+
+def compacted(session: Session, **facts: Any) -> ContextSize:
+    """The size right after a compaction that kept nothing, of which these facts are recorded."""
+    at = session.compaction(session.leaf + 1, "word" * 200)
+    known = session.tree.columns.compactions
+    known[at] = known[at]._replace(**facts)
+    return size_of(session)
+
+
+def test_what_an_agent_puts_back_after_a_compaction_is_expected() -> None:
+    session = Session()
+    session.user(100)
+    reported(session, 1.0, 100)
+    taken = 101
+    for path, tokens in (("old.py", 700), ("large.py", 9_000), ("a.py", 400), ("b.py", 50)):
+        reply = session.reply(calls=[("read", path)])
+        session.result(tokens, call=f"c{reply}.0")
+        taken += session.tree.columns.estimate[reply] + tokens
+    reported(session, 1.0, taken)
+    leaf = session.leaf
+    assert compacted(session).shown == pytest.approx(SYSTEM + 200, abs=2)
+    # The three that were read last, of which one is too large; and what the record lists itself.
+    session.leaf = leaf
+    back = compacted(session, put_back=PutBack(3, 5_000), repeated_tokens=80)
+    assert back.shown == pytest.approx(SYSTEM + 200 + 450 + 80, abs=2)
+    assert back.tokens == 200
+    # Where the files are recorded, they are entries.
+    content = {"path": "a.py", "content": "word" * 400}
+    session.message(role="fileMention", files=[content])
+    assert size_of(session).shown == pytest.approx(
+        SYSTEM + 200 + 80 + session.tree.columns.estimate[session.leaf], abs=2
+    )
+
+
+def test_what_is_too_much_for_a_system_prompt_is_not_expected() -> None:
+    session = Session()
+    session.user(10)
+    session.reply(1, usage=150_000)
+    assert compacted(session).shown == 200
 
 
 def test_one_report_or_a_wild_one_frees_what_is_counted_here() -> None:

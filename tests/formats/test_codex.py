@@ -386,12 +386,19 @@ def test_a_compaction_in_mid_turn(tmp_path: Path) -> None:
 def test_more_that_is_repeated_is_named(tmp_path: Path) -> None:
     made = Rollout(1).exchange("One?", "One.").exchange("Two?", "Two.")
     answer = {"type": "message", "role": "assistant", "content": "One."}
-    made.add("compacted", message=PREFIX, replacement_history=[user_item("One?"), answer])
+    rules = {"type": "message", "role": "developer", "content": "word" * 500}
+    items = [user_item("One?"), answer, rules, user_item("rule" * 300)]
+    made.add("compacted", message=PREFIX, replacement_history=items)
     reading = read(made, tmp_path)
     assert "repeats 2 more items" in reasons(reading)
-    assert reading.compactions[0].details["replacement"] == {
-        "message/user": 1, "message/assistant": 1,
+    (compaction,) = reading.compactions
+    assert compaction.details["replacement"] == {
+        "message/user": 2, "message/assistant": 1, "message/developer": 1,
     }  # fmt: skip
+    # The context holds all of it again, and of the prompts alone there are entries.
+    assert compaction.repeated_tokens == pytest.approx(800, abs=20)
+    (at,) = reading.tree.columns.compactions
+    assert reading.tree.columns.compactions[at].repeated_tokens == compaction.repeated_tokens
 
 
 # what is not known, and damage --------------------------------------------------------------------

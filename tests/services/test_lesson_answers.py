@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -94,6 +95,26 @@ def test_what_the_model_is_sent(places: list[Situation]) -> None:
         assert "is not sent here" in found.explain(-5)
 
 
+def test_the_entries_and_what_lies_beyond_them_come_to_the_context(
+    places: list[Situation],
+) -> None:
+    signs: set[str] = set()
+    for now, found in answered(places, "entries_tokens"):
+        shown = {at: now.document.tokens.shown_tokens(at) for at in now.context.messages}
+        if now.place.at == now.document.leaf and now.place.profile == now.document.tokens.profile:
+            assert found.number == sum(shown.values()), "what is added up on the map"
+        size = size_at(now).shown
+        terms = re.search(r"([\d,]+) ([+−]) ([\d,]+) .*= ([\d,]+), which", found.reason)
+        if terms is None:
+            assert found.number == size and "the same" in found.reason
+            continue
+        entries, beyond, whole = (int(terms[at].replace(",", "")) for at in (1, 3, 4))
+        assert (entries, whole) == (found.number, size)
+        assert whole == entries + (beyond if terms[2] == "+" else -beyond)
+        signs.add(terms[2])
+    assert "+" in signs
+
+
 def test_when_a_compaction_is_due(places: list[Situation]) -> None:
     rules = [
         PROFILE, replace(PROFILE, threshold_tokens=5_000), replace(PROFILE, threshold_percent=1),
@@ -107,8 +128,7 @@ def test_when_a_compaction_is_due(places: list[Situation]) -> None:
     ]:
         profile, settings = now.place.profile, fitted(now.place.profile, now.place.settings)
         limit = max(0, limit_of(profile, settings))
-        tokens = ANSWERS["context_tokens"].find(now)
-        size = tokens.number
+        size = size_at(now).shown
         found = ANSWERS["threshold"].find(now)
         assert found.number == limit and f"above {limit:,} tokens" in found.reason
         is_set = profile.threshold_tokens > 0 or profile.threshold_percent > 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,11 @@ import pytest
 
 from explorer.formats.pi.export import dumps
 from explorer.session.columns import SessionColumns
+from explorer.session.describe import WORDS_VERSION
+from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.store.stored_columns import pack, unpack
+from tests.store.conftest import eventually
 from tests.store.sources import FileSource, message, write_file
 
 
@@ -174,3 +179,51 @@ def test_the_row_of_a_result_names_the_target_of_its_call(store: Store, tmp_path
     payloads.forget([2])
     assert payloads.first_words([2, 9]) == (["a", ""], [2])
     assert payloads.previews([3, 2, 9]) == [said[3], said[2], ""]
+
+
+def made_old(database: Path, key: int) -> list[object]:
+    """Let the rows of a session be those of an earlier version; returns its lines."""
+    with closing(sqlite3.connect(database)) as db:
+        db.execute("UPDATE entries SET preview = 'old words' WHERE id >> 32 = ?", (key,))
+        compaction = json.dumps({"compaction": ["e0", 1, [], [], False]})
+        db.execute(
+            "UPDATE entries SET rare = ? WHERE id >> 32 = ? AND kind = ?",
+            (compaction, key, int(Kind.COMPACTION)),
+        )
+        db.execute("DELETE FROM library WHERE name = 'words'")
+        db.execute("DELETE FROM columns")
+        db.commit()
+        return db.execute("SELECT id, raw FROM payloads ORDER BY id").fetchall()
+
+
+def test_words_of_earlier_rules_are_made_anew_when_shown_and_then_stored(
+    database: Path, tmp_path: Path
+) -> None:
+    short = {
+        "type": "compaction", "id": "e2", "parentId": "e1", "summary": "## Goal\nShip it",
+        "firstKeptEntryId": "e0", "tokensBefore": 7, "timestamp": message(0, None, "")["timestamp"],
+        "details": {"readFiles": ["a.py"], "modifiedFiles": []},
+    }  # fmt: skip
+    lines = [message(0, None, "**go** on"), message(1, "e0", "well"), short]
+    with Store.open(database) as store:
+        first, second = (
+            store.import_session(FileSource(write_file(tmp_path / f"{name}.jsonl", lines))).key
+            for name in "ab"
+        )
+        said = store.load(first).payloads.previews(range(3))
+        facts = store.load(first).tree.columns.compactions
+    assert said[0] == "go on" and facts[2].tokens_before == 7
+    raw = made_old(database, first)
+    # Nobody works in the background here: what is shown is made of the lines.
+    with Store.open(database, maintained=False) as store:
+        payloads = store.load(first).payloads
+        assert payloads.first_words([0, 1])[1] == [0, 1]
+        assert payloads.previews(range(3)) == said
+    with Store.open(database) as store, closing(sqlite3.connect(database)) as db:
+        mark = "SELECT value FROM library WHERE name = 'words'"
+        eventually(lambda: db.execute(mark).fetchone() == (f"{WORDS_VERSION} 0 0",), "all of them")
+        loaded = store.load(first)
+        assert loaded.payloads.first_words(range(3)) == (said, [])
+        assert loaded.tree.columns.compactions == facts
+        assert store.load(second).payloads.first_words(range(3)) == (said, [])
+        assert db.execute("SELECT id, raw FROM payloads ORDER BY id").fetchall() == raw

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from explorer.formats.pi.entries import read_entry
 from explorer.formats.pi.export import dumps
+from explorer.session.entries import Entry
 from explorer.store import SearchHit, Store
 from explorer.store.search import (
     Search,
@@ -274,7 +275,7 @@ def test_a_search_goes_on_in_steps_and_says_how_far_it_is(
 ) -> None:
     keys = many(store, tmp_path, 9)
     indexed()
-    search = Search(store._readers, "the", None, 1000, False)
+    search = Search(store._readers, "the", None, 1000)
     steps = []
     with closing(opened_index(store)) as index:
         while not search.is_done:
@@ -393,7 +394,7 @@ def test_what_is_found_before_the_index_is_damaged_is_not_found_again(
 ) -> None:
     filled(store, tmp_path, [f"the same {at}" for at in range(1_040)])
     indexed()
-    search = Search(store._readers, "the", None, 5_000, False)
+    search = Search(store._readers, "the", None, 5_000)
     hits: list[SearchHit] = []
     with closing(opened_index(store)) as index:
         while len(hits) < 1_000:
@@ -439,3 +440,19 @@ def test_a_damaged_index_is_made_anew(database: Path, tmp_path: Path, harm: str)
         eventually(lambda: store.search_state().complete, "the index is complete again")
         if harm != "flipped":
             assert found(store.search("399")) == [57, 399]
+
+
+def test_a_rule_is_asked_with_the_reply_whose_call_a_result_answers(
+    store: Store, tmp_path: Path
+) -> None:
+    lines = [*tool_entries("make all", "no rule"), message(2, "e1", "a rule")]
+    store.import_session(FileSource(write_file(tmp_path / "a.jsonl", lines)))
+    asked: list[tuple[str, list[str]]] = []
+
+    def is_wanted(entry: Entry, reply: Entry | None) -> bool:
+        asked.append((entry.text, [call.name for call in reply.calls] if reply else []))
+        return reply is not None
+
+    steps = store.search_steps("rule", is_wanted=is_wanted)
+    assert found([hit for step in steps for hit in step.hits]) == [1]
+    assert sorted(asked) == [("a rule", []), ("no rule", ["bash"])]

@@ -64,7 +64,7 @@ def test_a_copy_of_it_is_left_and_nothing_else_of_it_changes(older: Path) -> Non
     def rest() -> list[object]:
         db = sqlite3.connect(older)
         found: list[object] = db.execute("SELECT id, raw FROM payloads ORDER BY id").fetchall()
-        found += db.execute("SELECT id, entry_id, parent, preview FROM entries").fetchall()
+        found += db.execute("SELECT id, entry_id, parent FROM entries").fetchall()
         found += [row[:18] for row in db.execute("SELECT * FROM sessions").fetchall()]
         db.close()
         return found

@@ -17,7 +17,7 @@ from explorer.store.entry_rows import sound_record
 from explorer.store.library import LibraryCopy, SessionLibrary
 from tests.conftest import ROOT
 from tests.store.conftest import eventually
-from tests.store.sources import FileSource, chain, message, tool_entries, write_file
+from tests.store.sources import FileSource, chain, message, write_file
 
 SAMPLE = ROOT / "resources/samples/retry-that-flakes.jsonl"
 
@@ -139,17 +139,6 @@ def test_the_newest_are_found_first_up_to_a_limit(library: SessionLibrary, tmp_p
     found = [(hit.key, hit.index) for hit in library.search("line number", limit=5)]
     assert found == [(second, 2), (second, 1), (second, 0), (first, 69), (first, 68)]
     assert library.search("line", cancelled=lambda: True) == []
-
-
-def test_only_what_failed_is_found_where_that_is_asked_for(
-    library: SessionLibrary, tmp_path: Path
-) -> None:
-    good, bad = tool_entries("make", "no rule"), tool_entries("make all", "no rule")
-    bad[1]["message"]["isError"] = True
-    taken(library, tmp_path, good, "s-1")
-    failed = taken(library, tmp_path, bad, "s-2")
-    hits = library.search("rule", only_errors=True)
-    assert [(hit.key, hit.index) for hit in hits] == [(failed, 1)]
 
 
 def test_a_change_by_others_is_noticed(

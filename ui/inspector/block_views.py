@@ -250,8 +250,9 @@ class ResultView(BlockView):
     def __init__(self, block: ResultBlock, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         state = "failed result" if block.is_error else "result"
-        text = block.text.removesuffix("\n")
-        lines = count(text.count("\n") + 1, "line") if text else "no text"
+        lines = "no output" if block.text else "no text"
+        if block.lines:
+            lines = count(block.lines, "line")
         tail: list[QWidget] = []
         if block.entry >= 0:
             link = LinkButton(f"#{block.entry}", self)

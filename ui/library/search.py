@@ -10,12 +10,11 @@ from contextlib import aclosing, suppress
 
 from PySide6.QtCore import QObject
 
-from explorer.facts.errors import reports_failure
+from explorer.facts.errors import has_failed
 from explorer.services.document import Document
 from explorer.session.columns import SessionColumns
-from explorer.session.entries import ToolResultMessage
 from explorer.session.kinds import Flag, Kind
-from explorer.session.tool_actions import SHELL_TOOLS, ActionKind, tool_actions
+from explorer.session.tool_actions import SHELL_TOOLS
 from explorer.store import SearchHit, SessionRow, Store, StoreError
 from explorer.workbench import Workbench
 from ui.app_state import AppState
@@ -117,19 +116,13 @@ class SearchController(QObject):
             else:
                 caption = "This session has no entries yet."
         elif query:
-            steps = bench.search(query, (document.key,), MOST_HITS, is_wanted)
+            steps = bench.search(query, (document.key,), MOST_HITS, is_wanted, errors)
             results = [_result(hit, "") async for step in steps for hit in step.hits]
-            if errors:
-                hits = [one.entry for one in results]
-                failed = await asyncio.to_thread(_failed, document, hits, is_wanted)
-                results = [one for one in results if one.entry in set(failed)]
-            elif len(results) <= _MOST_CALLS:
+            if not errors and len(results) <= _MOST_CALLS:
                 hits = [one.entry for one in results]
                 results += await asyncio.to_thread(_titled_results, document, query, hits)
         else:
-            failed = await asyncio.to_thread(
-                _failed, document, range(len(document.tree)), is_wanted
-            )
+            failed = await asyncio.to_thread(_failed, document, is_wanted)
             results = await asyncio.to_thread(_rows_of, document, failed)
         if number != self._number:
             return
@@ -213,27 +206,19 @@ def _rows_of(document: Document, entries: Sequence[int]) -> list[SearchResult]:
     ]
 
 
-def _failed(document: Document, entries: Sequence[int], is_wanted: Callable[[], bool]) -> list[int]:
-    """Those of some entries that failed, by what is recorded or by what a command printed. Ends
-    soon after ``is_wanted`` is false."""
+def _failed(document: Document, is_wanted: Callable[[], bool]) -> list[int]:
+    """The entries that failed, see ``has_failed``. Ends soon after ``is_wanted`` is false."""
     columns, read = document.tree.columns, document.payloads.shown
     shells = {at for at, tool in enumerate(columns.tools) if tool in SHELL_TOOLS}
     failed = []
-    for at in entries:
+    for at in range(len(document.tree)):
         if not is_wanted():
             break
         if columns.flags[at] & Flag.ERROR:
             failed.append(at)
         elif columns.kind[at] == Kind.TOOL_RESULT and columns.tool[at] in shells:
-            result, reply = read.entry(at), _replied_to(columns, at)
-            asked = read.entry(reply).calls if reply >= 0 else ()
-            works = [
-                tool_actions(call.name, call.arguments)[0].kind
-                for call in asked
-                if isinstance(result.body, ToolResultMessage) and call.id == result.body.call_id
-            ]
-            # What a command shows of a file is not what went wrong with it.
-            if ActionKind.RUN in works and reports_failure(result.text):
+            reply = _replied_to(columns, at)
+            if reply >= 0 and has_failed(read.entry(at), read.entry(reply)):
                 failed.append(at)
     return failed
 

@@ -34,15 +34,21 @@ Cell = tuple[str, str, str]
 
 def cells_of(found: ProfileOutcome) -> list[Cell]:
     """The figures of an outcome, in the same order for every profile."""
-    before, after = found.context_tokens, found.tokens_after
+    before, after = found.whole_before, found.whole_after
     about = "≈" if found.shown.counted_by == "estimate" else ""
+    now = about or ("≈" if found.shown.preparation.size.beyond else "")
     due = "due now" if found.is_due else "not due"
     return [
-        ("entries take", about + short(before), _counted(found)),
+        (
+            "context",
+            ("" if found.tokens_source == "provider" else now) + short(before),
+            f"{full(before)} tokens; {_counted(found)}",
+        ),
         (
             "afterwards",
             about + short(after) if found.compacts else "the same",
-            f"about {full(after)} tokens; the size of the summary is a guess",
+            f"about {full(after)} tokens, {full(found.tokens_after)} of them the entries; the size "
+            "of the summary is a guess",
         ),
         (
             "summarized",
@@ -66,7 +72,7 @@ def cells_of(found: ProfileOutcome) -> list[Cell]:
 
 
 def _counted(found: ProfileOutcome) -> str:
-    return f"{full(found.context_tokens)} tokens, counted by the {found.shown.counted_by}"
+    return f"its entries take {full(found.context_tokens)}, counted by the {found.shown.counted_by}"
 
 
 def _split(found: ProfileOutcome) -> str:
@@ -339,7 +345,7 @@ class CompareWindow(ComparisonWindow):
             "The path from its first entry to this place, entries by their tokens; what was "
             "summarized earlier is drawn narrow. The "
             f"window is {short(found.window)} tokens for all; other sizes are each profile's "
-            "own. ≈ marks an estimate of four characters a token.",
+            "own. ≈ marks an estimate.",
         )
         self._fill_reference(found)
         names = [outcome.profile.name for outcome in found.outcomes]

@@ -297,7 +297,7 @@ class SessionViewsController(QObject):
         mark = next_mark(self._state.profile, settings, taken)
         tokens, source = size.shown, size.source
         if size.beyond:
-            source += f" and {short(size.beyond)} beyond the entries, as last reported"
+            source += f" and {short(size.beyond)} expected beyond the entries"
         if self._state.profile.prompt_budget is not None:
             # Such a prompt is measured by its own count, whatever a provider reported before.
             tokens = document.tokens.counted_size(self._state.profile)

@@ -47,8 +47,10 @@ from explorer.session.entries import (
     images_of,
     text_of,
 )
+from explorer.session.rows import output_lines
 from explorer.session.text import call_title, name_in_words
 from explorer.session.text_difference import DifferenceLine, Sign, changed_lines
+from explorer.session.tool_actions import ToolAction, tool_actions
 from ui.audit.known import NOT_RECORDED
 
 MOST_LISTED = 100
@@ -106,6 +108,8 @@ class ResultBlock(Struct, frozen=True):
     full_output_path: str = ""
     missing: str = ""
     """Why there is no real result: ``not run`` or ``broken off``."""
+    lines: int = 0
+    """Of what the tool returned, as the result's row on the map counts them."""
 
 
 class CallBlock(Struct, frozen=True):
@@ -254,13 +258,20 @@ def call_block(
         written=written,
         command=command,
         more={key: value for key, value in arguments.items() if key not in shown},
-        results=tuple(result_block(result, at, path) for at, result in results),
+        results=tuple(
+            result_block(result, at, path, tool_actions(name, arguments)) for at, result in results
+        ),
         entry=entry,
     )
 
 
-def result_block(result: ToolResultMessage, entry: int = -1, path: str = "") -> ResultBlock:
-    """A tool result; ``path``: the file that its call names."""
+def result_block(
+    result: ToolResultMessage,
+    entry: int = -1,
+    path: str = "",
+    actions: Sequence[ToolAction] = (),
+) -> ResultBlock:
+    """A tool result; ``path``: the file that its call names, ``actions``: what the call does."""
     details = result.details if isinstance(result.details, Mapping) else {}
     diff, code = _text(details, ("diff",)), details.get("exitCode")
     missing = "not run" if details.get("notRun") is True else ""
@@ -275,6 +286,7 @@ def result_block(result: ToolResultMessage, entry: int = -1, path: str = "") -> 
         exit_code=code if isinstance(code, int) else None,
         full_output_path=_text(details, ("fullOutputPath", "persistedOutputPath")),
         missing=missing or ("broken off" if details.get("noResult") is True else ""),
+        lines=output_lines(text_of(result.content), actions),
     )
 
 

@@ -148,9 +148,7 @@ class Gathering(Struct, frozen=True):
         if not generations.all:
             return ()
         names = ["before", *(f"#{each.compaction}" for each in generations.all)]
-        sent = generations.view.sent
-        lanes = zip(names, generations.lanes, strict=True)
-        return tuple(_lane(name, lane, sent) for name, lane in lanes)
+        return tuple(_lane(*each) for each in zip(names, generations.lanes, strict=True))
 
 
 def _runs(ledger: Ledger) -> Iterator[LedgerRun]:
@@ -169,7 +167,7 @@ def _runs(ledger: Ledger) -> Iterator[LedgerRun]:
         )
 
 
-def _lane(name: str, runs: Sequence[StateRun], sent: bytes) -> StripLane:
+def _lane(name: str, runs: Sequence[StateRun]) -> StripLane:
     """A moment of the strip; stretches of one state one after the other are one."""
     merged: list[StripRun] = []
     for run in runs:
@@ -178,11 +176,7 @@ def _lane(name: str, runs: Sequence[StateRun], sent: bytes) -> StripLane:
             merged[-1] = StripRun(merged[-1].start, run.stop, state)
         else:
             merged.append(StripRun(run.start, run.stop, state))
-    sizes = [
-        sum(sent[run.start : run.stop].count(1) for run in merged if run.state == state)
-        for state in ("verbatim", "told", "lost", "aside")
-    ]
-    return StripLane(name, tuple(merged), *sizes)
+    return StripLane(name, tuple(merged))
 
 
 def kind_words(kind: Kind) -> str:

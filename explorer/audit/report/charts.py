@@ -63,5 +63,5 @@ def strip(lanes: Sequence[StripLane]) -> RectChart:
             width = max(least, (run.stop - run.start) * scale)
             x = left + run.start * scale
             rects.append(Rect(f"{x:.2f}", str(y), f"{width:.2f}", str(tall - 5), _FILLS[run.state]))
-    words = "The path after each compaction; the table below tells the same."
+    words = "The path after each compaction."
     return RectChart(rects, labels, len(chosen) * tall + 4, words)

@@ -108,7 +108,7 @@ def _expected(expected: Expected | None) -> Json | None:
     if expected is None:
         return None
     return {
-        "number": round(expected.number, 4), "found": expected.found,
+        "number": round(expected.number, 4), "found": expected.found, "soon": expected.soon,
         "before": expected.before, "after": expected.after, "places": expected.places,
     }  # fmt: skip
 
@@ -199,8 +199,7 @@ def _loss(part: LossPart) -> Json:
 
 def _lane(lane: StripLane) -> Json:
     return {
-        "moment": lane.name, "verbatim": lane.verbatim, "told": lane.summarized, "lost": lane.lost,
-        "aside": lane.aside,
+        "moment": lane.name,
         "runs": [
             {"start": run.start, "stop": run.stop, "state": run.state} for run in lane.runs
         ],

@@ -20,7 +20,7 @@ from explorer.audit.words import headline
 from explorer.compaction.reasons import count_text
 from explorer.session.usage_sums import PartUsage
 
-VERSION = 2
+VERSION = 3
 """Of the JSON form; it grows when what is there changes its meaning or goes away."""
 
 
@@ -153,6 +153,10 @@ class CompactionPart(Struct, frozen=True):
     def name(self) -> str:
         return f"compaction #{self.entry.index}"
 
+    def entries_of(self, verdict: LedgerVerdict) -> int:
+        """How many entries of the ledger have a verdict."""
+        return sum(row.entries for row in self.ledger if row.verdict == verdict)
+
 
 class StripRun(Struct, frozen=True):
     """A stretch of the path that shares a state at one moment."""
@@ -165,15 +169,10 @@ class StripRun(Struct, frozen=True):
 
 
 class StripLane(Struct, frozen=True):
-    """The path at one moment."""
+    """The path before its first compaction, or after one up to the next."""
 
     name: str
     runs: tuple[StripRun, ...]
-    verbatim: int
-    """Entries that put a message into a context."""
-    summarized: int
-    lost: int
-    aside: int
 
 
 class Report(Struct, frozen=True):
@@ -210,6 +209,12 @@ class Report(Struct, frozen=True):
     def is_one(self) -> bool:
         """Whether it is of one compaction."""
         return len(self.compactions) == 1
+
+    @property
+    def verdicts(self) -> tuple[LedgerVerdict, ...]:
+        """Those that the ledgers have."""
+        found = {row.verdict for part in self.compactions for row in part.ledger}
+        return tuple(sorted(found))
 
     @property
     def other_losses(self) -> tuple[LossPart, ...]:

@@ -105,6 +105,7 @@ def template_environment(
         "code": lambda text: Markup(markdown_words.code(text)),
         "block": lambda text: Markup(markdown_words.block(text)),
         "strip_chart": charts.strip,
+        "ledger_title": words.LEDGER_TITLES.__getitem__,
     }
     environment.globals |= {
         "Severity": Severity,

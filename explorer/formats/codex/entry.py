@@ -44,6 +44,7 @@ from explorer.session.entries import (
     kind_of,
 )
 from explorer.session.json_values import read_json, time_ms, without_depths
+from explorer.tokens.estimate import estimate_text
 
 SUMMARY_START = "Another language model started to solve this problem"
 """The words that Codex puts before a summary in plain text."""
@@ -235,6 +236,16 @@ def others_repeated(payload: Mapping[str, Any]) -> int:
         part_of({"type": "response_item"}, one) in ("model", "result", "note")
         for one in replacement(payload)
     )
+
+
+def other_tokens(payload: Mapping[str, Any]) -> int:
+    """Estimate of the items of the new context that are no message of the user and can be read."""
+    texts = [
+        _plain(item_blocks(one)) or first_text(one, "arguments", "input", "output")
+        for one in replacement(payload)
+        if one.get("role") != "user"
+    ]
+    return sum(map(estimate_text, texts))
 
 
 def _compaction(payload: Mapping[str, Any], meters: Values) -> CompactionSummary:

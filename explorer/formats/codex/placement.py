@@ -16,6 +16,7 @@ from explorer.formats.codex.entry import (
     USER_BUDGET,
     body_of,
     is_encrypted,
+    other_tokens,
     others_repeated,
     placed_entry,
     repeated_users,
@@ -34,7 +35,7 @@ from explorer.session.entries import (
     images_of,
 )
 from explorer.session.records import Problem, remark
-from explorer.tokens.estimate import estimate_entry
+from explorer.tokens.estimate import estimate_entry, estimate_text
 
 TURNED_BACK = "thread_rolled_back"
 
@@ -107,8 +108,9 @@ class Placer:
                 tokens_before=unit.tokens_before,
                 tokens_after=unit.tokens_after,
                 user_tokens=repeated.tokens,
+                repeated_tokens=repeated.others,
             )
-            noted = ("tokens_before", "tokens_after", "user_tokens")
+            noted = ("tokens_before", "tokens_after", "user_tokens", "repeated_tokens")
             yield from _compaction_problems(lines[-1].number, body, payload, repeated.lost)
         elif isinstance(body, AssistantMessage):
             body, noted = _with_model(body, unit)
@@ -147,9 +149,10 @@ class Placer:
         """The user's messages that a compaction repeats: the newest ones, without a gap, for that
         is what a budget of tokens can say."""
         if not replacement(payload):
-            return _Repeated(USER_BUDGET if payload.get("message") else 0, 0)
+            return _Repeated(USER_BUDGET if payload.get("message") else 0, 0, 0)
         wanted = Counter(repeated_users(payload))
         tokens = lost = 0
+        others = other_tokens(payload)
         has_gap = False
         for prompt in reversed(self._prompts):
             if wanted[prompt.text] <= 0:
@@ -158,15 +161,20 @@ class Placer:
             wanted[prompt.text] -= 1
             if has_gap:
                 lost += 1
+                others += prompt.tokens
             else:
                 tokens += prompt.tokens
-        return _Repeated(tokens, lost)
+        # What remains is no message of the user: instructions that Codex gives anew.
+        others += sum(estimate_text(text) * count for text, count in wanted.items())
+        return _Repeated(tokens, lost, others)
 
 
 class _Repeated(NamedTuple):
     tokens: int
     lost: int
     """Messages that are repeated and do not come back by that budget."""
+    others: int
+    """Tokens of what is repeated besides."""
 
 
 def _with_model(body: AssistantMessage, unit: Unit) -> tuple[AssistantMessage, tuple[str, ...]]:

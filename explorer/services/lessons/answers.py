@@ -26,7 +26,7 @@ ANSWERS: dict[str, KnownAnswer] = dict(
         _known(context.sent_messages, "number"),
         _known(context.token_source, "choose", ids=("provider", "tokenizer", "estimate")),
         _known(context.heaviest_entry, "entry"),
-        _known(context.context_tokens, "number"),
+        _known(context.entries_tokens, "number"),
         _known(context.threshold, "number"),
         _known(context.is_due_in_half, "choose", ids=("yes", "no")),
         _known(context.room_left, "number"),

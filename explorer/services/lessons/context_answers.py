@@ -88,17 +88,22 @@ def token_source(now: Situation) -> Answer:
     else:
         reason += " No provider has counted this context yet, so it is counted here."
         if size.beyond:
-            reason += f" {size.beyond:,} lie beyond the entries, as last reported."
+            reason += f" {size.beyond:,} are expected beyond the entries."
     return Answer(reason, chosen=frozenset(chosen))
+
+
+def _entry_weights(now: Situation) -> dict[int, int]:
+    """What each entry of the context takes, as the map shows it."""
+    document, profile = now.document, now.place.profile
+    return {
+        entry: sent_tokens(now.context, entry, document.tokens.entry_tokens(entry, profile))
+        for entry in now.context.messages
+    }
 
 
 def heaviest_entry(now: Situation) -> Answer:
     """The message of the context that takes the most tokens."""
-    document, profile = now.document, now.place.profile
-    weights = {
-        entry: sent_tokens(now.context, entry, document.tokens.entry_tokens(entry, profile))
-        for entry in now.context.messages
-    }
+    weights = _entry_weights(now)
     if not weights:
         raise NoAnswer("The model is sent nothing here.")
     most = max(weights.values())
@@ -114,17 +119,23 @@ def heaviest_entry(now: Situation) -> Answer:
     )
 
 
-def context_tokens(now: Situation) -> Answer:
-    """The size of the context, as the gauge shows it."""
-    size, tokens = size_at(now), now.document.tokens
-    reason = f"The context of #{now.place.at} takes {size.shown:,} tokens."
-    counted = tokens.counted_size(now.place.profile, now.place.at)
-    if beyond := size.beyond_of(counted):
+def entries_tokens(now: Situation) -> Answer:
+    """What the entries of the context take together, as the map shows them."""
+    entries, shown = sum(_entry_weights(now).values()), size_at(now).shown
+    reason = f"The entries of the context of #{now.place.at} take {entries:,} tokens. "
+    if shown > entries:
         reason += (
-            f" Its entries take {counted:,}; {beyond:,} more are what the provider counts beyond "
-            "them, such as the system prompt and the tools."
+            f"{entries:,} + {shown - entries:,} beyond them, such as the system prompt and the "
+            f"tools, = {shown:,}, which the gauge shows."
         )
-    return Answer(reason, number=size.shown)
+    elif shown < entries:
+        reason += (
+            f"{entries:,} − {entries - shown:,} that the provider counts less = {shown:,}, which "
+            "the gauge shows."
+        )
+    else:
+        reason += "The gauge shows the same."
+    return Answer(reason, number=entries)
 
 
 def threshold(now: Situation) -> Answer:

@@ -13,7 +13,8 @@ from PySide6.QtGui import QColor, QDesktopServices, QImage, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from explorer.session.entries import Entry
+from explorer.session.entries import Entry, ToolResultMessage
+from explorer.session.rows import result_row
 from tests.ui.sessions import MemoryDocument, Talk, call_block, load_file
 from tests.ui.waiting import Heard, settle, shown_texts, wait_for
 from ui import theme
@@ -241,6 +242,19 @@ def test_a_call_shows_its_diff_and_its_result(pane: EntryPane) -> None:
     link = next(b for b in view.findChildren(LinkButton) if b.text() == f"#{result}")
     QTest.mouseClick(link, Qt.MouseButton.LeftButton)
     assert spy.at(0)[0] == result
+
+
+def test_a_result_has_the_lines_that_its_row_counts(pane: EntryPane) -> None:
+    talk = Talk()
+    talk.reply(call_block("c", "exec_command", cmd="cat a.go"))
+    head = "Chunk ID: 4f\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n"
+    at = talk.result("c", head + "\n".join(map(str, range(9))), "exec_command")
+    body = talk.document.payloads.shown.entries([at])[0].body
+    assert isinstance(body, ToolResultMessage) and result_row(body, None).endswith("9 lines")
+    pane.show_entry(talk.document, at)
+    settle()
+    (view,) = _views(pane, ResultView)
+    assert "9 lines" in shown_texts(view) and "13 lines" not in shown_texts(view)
 
 
 def test_call_and_result_stand_side_by_side_where_there_is_room(pane: EntryPane) -> None:

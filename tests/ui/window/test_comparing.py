@@ -45,11 +45,13 @@ async def test_every_profile_shows_what_it_would_do(house: House) -> None:
     for found in expected:
         card = window.cards[found.profile.name]
         assert card.first_kept.text() == f"keeps from #{found.first_kept}"
-        assert short(found.context_tokens) in card.cells["entries take"].figure.text()
-        assert short(found.tokens_after) in card.cells["afterwards"].figure.text()
+        assert short(found.whole_before) in card.cells["context"].figure.text()
+        assert short(found.whole_after) in card.cells["afterwards"].figure.text()
         assert card.strip._shown is not None
         assert card.strip._shown.verdicts == found.shown.verdicts
         cuts.add(round(card.strip.cut_x()))
+    gauge = live.window.header.gauge.text().split(" / ")[0]
+    assert window.cards[document.tokens.profile.name].cells["context"].figure.text() == gauge
     assert len(cuts) >= 3, "differences are seen at once"
     assert window.cards["explorer"].in_force.isVisible()
     live.keys("Esc", to=window)

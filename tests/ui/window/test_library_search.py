@@ -63,7 +63,7 @@ class Searches:
         keys: Collection[int] | None,
         _limit: int,
         is_wanted: Callable[[], bool],
-        _only_errors: bool = False,
+        _only_failures: bool = False,
     ) -> AsyncGenerator[SearchStep, None]:
         self.begun.append(query)
         self.keys.append(set(keys or ()))

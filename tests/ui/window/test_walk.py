@@ -91,6 +91,10 @@ async def test_hits_of_the_session_are_listed_and_errors_found_without_words(
     await live.until(lambda: 0 < len(search.results.table.rows.rows) < len(found), "fewer")
     with_words = {one.entry for one in search.results.table.rows.rows}
     assert 91 in with_words <= set(found)
+    live.click(search.everywhere)
+    rows = search.results.table.rows
+    await live.until(lambda: rows.rows and all(one.session for one in rows.rows), "all sessions")
+    await live.until(lambda: {one.entry for one in rows.rows} == with_words, "the same of them")
 
 
 async def test_an_entry_is_found_by_its_number_and_a_result_by_the_title_of_its_row(

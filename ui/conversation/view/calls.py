@@ -14,6 +14,8 @@ from explorer.audit.provenance import Known, elapsed_known
 from explorer.session.entries import Entry, ToolResultMessage
 from explorer.session.kinds import Flag
 from explorer.session.result_text import output_of
+from explorer.session.rows import output_lines
+from explorer.session.tool_actions import tool_actions
 from ui.audit.known import marked
 from ui.conversation.view.parts import (
     Code,
@@ -148,7 +150,7 @@ def call_parts(
     found: list[ItemPart] = [row]
     if opened:
         found += _arguments(key, block, answer)
-        found += _result(key, answer, live, is_open)
+        found += _result(key, block, answer, live, is_open)
     elif live is not None and answer is None and live.state is CallState.RUNNING and live.output:
         found += _streamed(key, live.output)
     return found
@@ -221,14 +223,20 @@ def _gist(block: CallBlock | None, answer: CallAnswer) -> str:
         return count(block.written.rstrip("\n").count("\n") + 1, "line")
     if answer.result is None:
         return f"{_first(text)} … (large)"
-    lines = text.count("\n") + 1
-    if not text.strip():
+    lines = _lines(block, answer)
+    if not lines:
         return "no output"
     if lines == 1:
         return _first(text)
     if block is not None and block.tool in ("bash", "shell"):
         return _first(text.rsplit("\n", 1)[-1]) or count(lines, "line")
     return count(lines, "line")
+
+
+def _lines(block: CallBlock | None, answer: CallAnswer) -> int:
+    """Of the output, as the result's row on the map counts them."""
+    actions = tool_actions(block.tool, block.arguments) if block is not None else ()
+    return output_lines(answer.text, actions)
 
 
 def _arguments(key: str, block: CallBlock | None, answer: CallAnswer | None) -> list[ItemPart]:
@@ -259,7 +267,11 @@ def _diff(key: str, change: DiffBlock) -> Diff:
 
 
 def _result(
-    key: str, answer: CallAnswer | None, live: LiveCall | None, is_open: Callable[[str], bool]
+    key: str,
+    block: CallBlock | None,
+    answer: CallAnswer | None,
+    live: LiveCall | None,
+    is_open: Callable[[str], bool],
 ) -> list[ItemPart]:
     if answer is None:
         return _streamed(key, live.output) if live is not None and live.output else []
@@ -271,7 +283,7 @@ def _result(
     if result.diff is not None and "\n" not in answer.text:
         found.append(Note(key=f"{key}.o", text=answer.text, inset=True))
     else:
-        found += _output(key, answer, is_open)
+        found += _output(key, _lines(block, answer), answer, is_open)
     for at, image in enumerate(result.images):
         found.append(PicturePart(key=f"{key}.i{at}", image=image, inset=True, entry=answer.entry))
     if full := result.full_output_path:
@@ -280,7 +292,9 @@ def _result(
     return found
 
 
-def _output(key: str, answer: CallAnswer, is_open: Callable[[str], bool]) -> list[ItemPart]:
+def _output(
+    key: str, whole_lines: int, answer: CallAnswer, is_open: Callable[[str], bool]
+) -> list[ItemPart]:
     text = answer.text
     if not text.strip():
         return [Note(key=f"{key}.none", text="no output", inset=True)]
@@ -289,7 +303,7 @@ def _output(key: str, answer: CallAnswer, is_open: Callable[[str], bool]) -> lis
     whole = opened or more <= 4
     found = plain_parts(f"{key}.o", text if whole else "\n".join(lines[:LINES_SHOWN]))
     if more > 4:
-        words = "Show less" if opened else f"Show {more:,} more lines"
+        words = "Show less" if opened else f"Show all {count(whole_lines, 'line')}"
         row = Row(
             key=f"{key}.all", text=words, tint="accent", opens=f"{key}.all", is_open=opened,
             inset=True,

@@ -136,7 +136,14 @@ def test_a_long_output_is_shown_in_part_until_asked_for() -> None:
     talk.reply(call("a", "bash", command="seq 500"))
     talk.result("a", "bash", "\n".join(map(str, range(500))))
     part = shown(talk, 0, "c0")
-    assert ("", "Show 476 more lines", "") in rows(part)
+    assert ("", "Show all 500 lines", "") in rows(part)
+    # What Codex says above an output is no line of it.
+    said = talk.reply(call("b", "exec_command", cmd="seq 40"))
+    head = "Chunk ID: 4f\nWall time: 0.1 seconds\nOutput:\n"
+    talk.result("b", "exec_command", head + "\n".join(map(str, range(40))))
+    assert said
+    part = shown(talk, 1, "c0")
+    assert rows(part)[0][2] == "40 lines" and ("", "Show all 40 lines", "") in rows(part)
     whole = shown(talk, 0, "c0", "c0.all")
     assert "\n".join(p.text for p in whole if isinstance(p, Code)).endswith("499")
     assert ("", "Show less", "") in rows(whole)
