@@ -144,6 +144,25 @@ def test_pages_and_rows_keep_their_place_when_words_above_change(tab: AuditTab) 
     assert tab.bar.mapTo(tab, QPoint(0, 0)) == places.pop()[0]
 
 
+@pytest.mark.parametrize(("width", "lines"), [(452, 1), (324, 2)])
+def test_the_pages_stand_in_one_line_with_their_counts(
+    tab: AuditTab, width: int, lines: int
+) -> None:
+    """In a narrow tab in two lines of as many."""
+    made, *_ = twice()
+    tab.show_overview(shown(made), NumberedLines())
+    tab.resize(width, 800)
+    for title in (FINDINGS, LOSSES, BRANCHES):
+        tab.set_count(title, 12)
+    settle()
+    buttons = [tab.bar.button(at) for at in range(6)]
+    tops = [button.y() for button in buttons]
+    assert len(set(tops)) == lines
+    assert {tops.count(top) for top in tops} == {6 // lines}
+    for button in buttons:
+        assert button.width() > button.fontMetrics().horizontalAdvance(button.text())
+
+
 def test_a_page_with_the_keyboard_does_not_look_chosen(tab: AuditTab) -> None:
     """It has a frame; a line in the accent colour stands below the chosen one alone."""
     made, *_ = twice()
