@@ -294,8 +294,7 @@ class CallView(BlockView):
             tail.append(link)
         arguments = json.dumps(block.arguments, ensure_ascii=False, indent=2)
         tail.append(copy_button(lambda: arguments, "the arguments", self))
-        missing = "" if block.results else "no result"
-        self.call.caption("tool", "tool", block.title, *tail, dim=missing)
+        self.call.caption("tool", "tool", block.title, *tail, dim=block.missing)
         for diff in block.diffs:
             self._diff(diff)
         if block.written:

@@ -13,7 +13,6 @@ from explorer.agent.context_port import Outgoing
 from explorer.audit.provenance import (
     Known,
     context_known,
-    context_model_known,
     weight_known,
     window_known,
 )
@@ -309,7 +308,7 @@ class ContextPane(QWidget):
         self.legend = Legend(self)
         self.facts = Caption(parent=self, wraps=True)
         self.badges = {
-            name: ProvenanceBadge(self, name, labelled=True) for name in ("size", "window", "model")
+            name: ProvenanceBadge(self, name, labelled=True) for name in ("size", "window")
         }
         """How the figures of the head are known, where they are not simply recorded."""
         self.model = ContextModel(self)
@@ -409,7 +408,7 @@ class ContextPane(QWidget):
             f"Context at #{self._index}, {taken} of {short(self._window)} tokens ({size.source})"
         )
         self.title.setAccessibleName(spoken(self.title.text()))
-        self._show_known(context, known, is_ours)
+        self._show_known(known, is_ours)
         self.reserve.setText(f"reserve {short(self._reserve)}")
         by = document.tokens.counted_by
         sent, parts = self.model.sent, [count(len(context.messages), "message")]
@@ -439,12 +438,8 @@ class ContextPane(QWidget):
         self.facts.setText(" · ".join(parts))
         self.facts.setAccessibleName(spoken(self.facts.text()))
 
-    def _show_known(self, context: PathContext, size: Known, is_ours: bool) -> None:
-        known = {
-            "size": size,
-            "window": window_known(is_ours),
-            "model": context_model_known(bool(context.model)),
-        }
+    def _show_known(self, size: Known, is_ours: bool) -> None:
+        known = {"size": size, "window": window_known(is_ours)}
         for name, badge in self.badges.items():
             if is_ours:
                 badge.set_known(None)

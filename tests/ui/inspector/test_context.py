@@ -45,7 +45,7 @@ def test_shows_the_messages_that_the_model_sees(pane: ContextPane, conformance_d
 
 
 def test_what_no_file_tells_is_marked_beside_its_figure(pane: ContextPane) -> None:
-    """Size, window and model; nothing of a context that was sent from here."""
+    """Size and window; nothing of a context that was sent from here."""
     talk = Talk()
     talk.message("user", content="Is it done? " * 40)
     pane.show_context(talk.document, talk.document.leaf)
@@ -54,7 +54,6 @@ def test_what_no_file_tells_is_marked_beside_its_figure(pane: ContextPane) -> No
     assert words == {
         "size": "size inferred",
         "window": "window inferred",
-        "model": "model unreadable",
     }
     assert ", ≈" in pane.title.text() and "about" in pane.title.accessibleName()
     assert "model not recorded" in pane.facts.text() and "thinking" not in pane.facts.text()
