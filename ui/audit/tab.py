@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -47,7 +46,7 @@ from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full, place
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import EmptyState, FoldButton, OnePage, column_in, inset, row
+from ui.widgets.panels import EmptyState, FoldButton, OnePage, WholeArea, column_in, inset, row
 from ui.widgets.terms import explain
 
 NARROW = 320
@@ -245,7 +244,7 @@ class AuditTab(QWidget):
         # Each part is made where it will stand: one that moves is styled anew, with all in it.
         self._whole = OnePage(self)
         # In a small window, or with large text, the tab scrolls as a whole.
-        self.area = QScrollArea(self._whole)
+        self.area = WholeArea(self._whole)
         page = QWidget(self.area.viewport())
         self.head = head = AuditHead(page)
         self.moment, self.rules, self.report = head.moment, head.rules, head.report
@@ -291,8 +290,6 @@ class AuditTab(QWidget):
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.pages, 1)
         self.area.setWidget(page)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:

@@ -7,6 +7,7 @@ from itertools import accumulate, compress
 from typing import NamedTuple
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from explorer.agent.context_port import Outgoing
@@ -34,7 +35,7 @@ from ui.audit.known import (
     reason,
     spoken,
 )
-from ui.theme import S4, S8, S12, S16, role_name
+from ui.theme import S4, S8, S12, S16, on_theme_changed, role_name, scaled
 from ui.theme.verdicts import NOT_SENT, PINNED, PRUNED
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full, short
@@ -130,6 +131,11 @@ def role_sent(kind: int) -> str:
     return _ROLES_SENT.get(Kind(kind), "user")
 
 
+TWO_FIGURES, WITH_ROLES = 300, 400
+"""Widths in pixels at a text scale of 100 % from which there is room for the sum so far, and for
+the roles in words too."""
+
+
 class ContextModel(EntryModel[int]):
     """Messages in the order in which they are sent. Rows are their places in the context."""
 
@@ -140,6 +146,7 @@ class ContextModel(EntryModel[int]):
         self._running: list[int] = []
         self._categories = b""
         self._filter = ""
+        self._is_terse = False
         self._sent: SentContext | None = None
         cells = EntryCells(
             lambda at: self._entry(at),
@@ -158,7 +165,8 @@ class ContextModel(EntryModel[int]):
                 lambda at: self._counted[at], source,
             ),
             Column(
-                "So far", lambda at: full(self._running[at]), RIGHT, tip=source, shown_from=400
+                "So far", lambda at: full(self._running[at]), RIGHT, tip=source,
+                shown_from=TWO_FIGURES,
             ),
         )  # fmt: skip
 
@@ -187,6 +195,12 @@ class ContextModel(EntryModel[int]):
         self.use_session(None)
         self._context, self._counted, self._running, self._categories = None, [], [], b""
         self._sent = None
+
+    def set_terse(self, is_terse: bool) -> None:
+        """Whether the roles of messages are told by their signs alone."""
+        if is_terse != self._is_terse:
+            self._is_terse = is_terse
+            self.refresh()
 
     def set_filter(self, key: str) -> None:
         """Show only the messages of one category, or all."""
@@ -233,7 +247,7 @@ class ContextModel(EntryModel[int]):
             return f"#{self._entry(at)}, repeated: "
         if self._unsent(at):
             return "not sent: "
-        return f"{role_sent(self._kind(at))}: "
+        return "" if self._is_terse else f"{role_sent(self._kind(at))}: "
 
     @property
     def sent(self) -> SentContext | None:
@@ -313,6 +327,12 @@ class ContextPane(QWidget):
         """How the figures of the head are known, where they are not simply recorded."""
         self.model = ContextModel(self)
         self.table = EntryTableView(self.model, "Messages that the model sees", self)
+        # Whole rows: at the end neither the first nor the last is cut, also when the head grows.
+        self.table.setVerticalScrollMode(EntryTableView.ScrollMode.ScrollPerItem)
+        bar = self.table.verticalScrollBar()
+        bar.valueChanged.connect(lambda value: self._note_end(value == bar.maximum()))
+        bar.rangeChanged.connect(lambda _low, _high: self._stay_at_end())
+        self._is_at_end = False
         self.table.entry_chosen.connect(self._chosen)
         self.legend.filter_changed.connect(self.model.set_filter)
         self.empty = EmptyState(
@@ -324,6 +344,7 @@ class ContextPane(QWidget):
         self._views.addWidget(self._build())
         column = column_in(self)
         column.addWidget(self._views)
+        on_theme_changed(self._make_room)
 
     def _build(self) -> QWidget:
         page = QWidget(self._views)
@@ -405,7 +426,7 @@ class ContextPane(QWidget):
         known = context_known(size.source)
         taken = short(size.shown) if is_ours else marked(short(size.shown), known)
         self.title.setText(
-            f"Context at #{self._index}, {taken} of {short(self._window)} tokens ({size.source})"
+            f"Context at #{self._index}: {taken} of {short(self._window)} ({size.source})"
         )
         self.title.setAccessibleName(spoken(self.title.text()))
         self._show_known(known, is_ours)
@@ -445,6 +466,20 @@ class ContextPane(QWidget):
                 badge.set_known(None)
             else:
                 badge.set_unless_exact(known[name])
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        self.model.set_terse(self.width() < scaled(WITH_ROLES))
+
+    def _note_end(self, is_at_end: bool) -> None:
+        self._is_at_end = is_at_end
+
+    def _stay_at_end(self) -> None:
+        if self._is_at_end:
+            self.table.scrollToBottom()
 
     def _chosen(self, entry: int) -> None:
         self._request = entry

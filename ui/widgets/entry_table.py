@@ -27,7 +27,8 @@ from ui.theme import (
     ui_font,
 )
 from ui.theme.verdicts import LOST
-from ui.widgets.row_lines import RowLines
+from ui.widgets.labels import elided
+from ui.widgets.row_lines import RowLines, is_of_tool
 from ui.widgets.swatch import swatch_size
 from ui.widgets.table import Column, Index, Row, Table, TableModel
 
@@ -235,7 +236,8 @@ class EntryDelegate(QStyledItemDelegate):
         font = fonts.strong if strong else fonts.body
         metrics = fonts.strong_metrics if strong else fonts.body_metrics
         text = index.data(Qt.ItemDataRole.DisplayRole) or ""
-        self._piece(painter, x, rect, text, font, metrics, now.ink)
+        keep_end = is_of_tool(kind, flags)
+        self._piece(painter, x, rect, text, font, metrics, now.ink, keep_end)
 
     @staticmethod
     def _piece(
@@ -246,11 +248,12 @@ class EntryDelegate(QStyledItemDelegate):
         font: QFont,
         metrics: QFontMetrics,
         colour: QColor,
+        keep_end: bool = False,
     ) -> float:
         room = rect.right() - S4 - x
         if room <= 0:
             return x
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(room))
+        shown = elided(metrics, text, room, keep_end=keep_end)
         painter.setFont(font)
         painter.setPen(colour)
         place = QRectF(x, rect.top(), room, rect.height())
