@@ -228,6 +228,7 @@ class FactsView(BlockView):
         label = QLabel(fact.value, self)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
+        label.setAlignment(Qt.AlignmentFlag.AlignTop)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         # A label that wraps asks for little; the names beside it would take the rest.
         label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import accumulate, compress
 from typing import NamedTuple
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from explorer.agent.context_port import Outgoing
 from explorer.audit.provenance import (
@@ -42,7 +42,7 @@ from ui.widgets.figures import count, full, short
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.loader import Loader
-from ui.widgets.panels import EmptyState, column_in, column_of, row
+from ui.widgets.panels import EmptyState, WholeArea, column_in, column_of
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.table import RIGHT, Column
 from ui.widgets.terms import explain
@@ -131,6 +131,8 @@ def role_sent(kind: int) -> str:
     return _ROLES_SENT.get(Kind(kind), "user")
 
 
+LEAST_ROWS = 4
+"""Rows that are seen in the smallest window; the tab scrolls then."""
 TWO_FIGURES, WITH_ROLES = 300, 400
 """Widths in pixels at a text scale of 100 % from which there is room for the sum so far, and for
 the roles in words too."""
@@ -326,7 +328,7 @@ class ContextPane(QWidget):
         }
         """How the figures of the head are known, where they are not simply recorded."""
         self.model = ContextModel(self)
-        self.table = EntryTableView(self.model, "Messages that the model sees", self)
+        self.table = EntryTableView(self.model, "Messages that the model sees", self, LEAST_ROWS)
         # Whole rows: at the end neither the first nor the last is cut, also when the head grows.
         self.table.setVerticalScrollMode(EntryTableView.ScrollMode.ScrollPerItem)
         bar = self.table.verticalScrollBar()
@@ -347,17 +349,23 @@ class ContextPane(QWidget):
         on_theme_changed(self._make_room)
 
     def _build(self) -> QWidget:
-        page = QWidget(self._views)
+        # In a small window, or with large text, the tab scrolls as a whole: squeezed, the words
+        # above the table would be cut off.
+        area = WholeArea(self._views)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        page = QWidget(area.viewport())
+        area.setWidget(page)
         head = column_of(
-            self.title, self.bar, self.legend, row(self.facts, self.reserve, wide=self.facts),
-            wrapping_row(*self.badges.values(), across=S12, down=0),
+            self.title, self.bar, self.legend, self.facts,
+            wrapping_row(self.reserve, *self.badges.values(), across=S12, down=0),
             spacing=S4, margins=(S16, S12, S16, S8),
         )  # fmt: skip
         column = column_in(page, 0)
         column.addLayout(head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.table, 1)
-        return page
+        return area
 
     def set_limits(self, window: int, reserve: int, profile: Profile | None = None) -> None:
         """Set the context window and what is reserved of it, in tokens; and whose rules count."""

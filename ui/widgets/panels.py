@@ -363,12 +363,13 @@ def fold_of(body: QWidget, height: int) -> int:
         if cut == edge:
             break
         edge = cut
-    return edge if edge >= _LEAST_SHARE * height else height
+    return edge if height - edge <= scaled(_MOST_LEFT_OUT) else height
 
 
 _FOLDS = 12
 """Parts beside one another of which each may move the edge."""
-_LEAST_SHARE = 0.6
+_MOST_LEFT_OUT = 48
+"""Pixels at a text scale of 100 % that may stay empty for that."""
 
 
 def _leaves(body: QWidget) -> Iterator[QWidget]:
