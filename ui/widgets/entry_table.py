@@ -41,6 +41,8 @@ STRONG = ENTRY + 4
 """Whether the row is the one that matters, such as the first kept entry."""
 VERDICT = ENTRY + 5
 """The verdict whose texture stands before the row; None for none."""
+OF_TOOL = ENTRY + 6
+"""Whether the row's words are what a tool did."""
 
 READ_AHEAD = 128
 """Rows whose first lines are read together."""
@@ -87,6 +89,7 @@ class EntryModel(TableModel[Row]):
             LEAD: cells.lead,
             STRONG: cells.strong,
             VERDICT: cells.verdict,
+            OF_TOOL: self._is_of_tool,
             int(Qt.ItemDataRole.ToolTipRole): self._describe,
             int(Qt.ItemDataRole.AccessibleTextRole): self._describe,
         }
@@ -129,6 +132,10 @@ class EntryModel(TableModel[Row]):
     def _flags(self, row: Row) -> int:
         assert self.tree is not None
         return self.tree.columns.flags[self._cells.entry(row)]
+
+    def _is_of_tool(self, row: Row) -> bool:
+        own_words = self._cells.line(row) is not None
+        return not own_words and is_of_tool(self._kind(row), self._flags(row))
 
     def row_of_entry(self, entry: int) -> int:
         """The first row that belongs to an entry, or -1."""
@@ -236,7 +243,7 @@ class EntryDelegate(QStyledItemDelegate):
         font = fonts.strong if strong else fonts.body
         metrics = fonts.strong_metrics if strong else fonts.body_metrics
         text = index.data(Qt.ItemDataRole.DisplayRole) or ""
-        keep_end = is_of_tool(kind, flags)
+        keep_end = bool(index.data(OF_TOOL))
         self._piece(painter, x, rect, text, font, metrics, now.ink, keep_end)
 
     @staticmethod

@@ -304,7 +304,10 @@ class WhatIfWindow(QDialog):
         below.addWidget(self.added_rules)
         below.addWidget(self.note)
         column = column_in(page, margins=(S16, S12, S16, S12))
-        column.addWidget(stacked(upper, lower, (1, 0), page))
+        split = stacked(upper, lower, (1, 0), page)
+        # The chart has what the rest can spare.
+        split.setSizes([MOST_WINDOW, 1])
+        column.addWidget(split)
         return page
 
     def _scrolled(self, content: QWidget) -> QScrollArea:
