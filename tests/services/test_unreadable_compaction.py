@@ -14,6 +14,7 @@ from explorer.audit.report.model import Report, verdict_words
 from explorer.services.audit_report import make_report, written
 from explorer.services.document import Document
 from explorer.services.summary_audit import Auditor
+from explorer.services.summary_candidates import entry_candidate
 from explorer.session.usage_sums import PartUsage
 from explorer.workbench import Workbench
 from tests.commands.processes import called
@@ -61,6 +62,12 @@ def test_the_audit_is_of_the_summary_alone(encrypted: Document) -> None:
     audited = Auditor(encrypted).compaction(entry)
     assert (audited.summary, audited.fidelity.is_readable) == ("", False)
     assert audited.fidelity.tokens_before > 0
+
+
+def test_no_figure_of_it_is_compared(encrypted: Document) -> None:
+    (entry,) = encrypted.tree.columns.compactions
+    found = entry_candidate(encrypted, entry, Auditor(encrypted).compaction(entry))
+    assert found.tokens == -1 and found.settings["Keeps from"] == "not recorded"
 
 
 def test_every_form_of_the_report_says_so(encrypted: Document) -> None:

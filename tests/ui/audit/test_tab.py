@@ -10,6 +10,8 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
+from explorer.audit.difference import Candidate, difference
+from explorer.audit.findings import Fidelity
 from explorer.audit.ledger import TEXTURES, LedgerVerdict
 from explorer.audit.overview import Overview, overview
 from explorer.audit.provenance import (
@@ -36,6 +38,7 @@ from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 from tests.ui.sessions import NumberedLines
 from tests.ui.waiting import settle, wait_for
+from ui.audit.compare.pages import UNKNOWN, figures_of
 from ui.audit.known import (
     ProvenanceBadge,
     marked,
@@ -397,3 +400,11 @@ def test_what_its_own_agent_pruned_is_unreadable() -> None:
     assert content_known(made.tree, result).provenance is Provenance.UNREADABLE
     assert content_known(made.tree, 0).provenance is Provenance.EXACT
     assert model_known(made.tree, 0).provenance is Provenance.UNREADABLE
+
+
+def test_of_a_summary_that_cannot_be_read_no_findings_are_counted() -> None:
+    closed = Candidate("closed", "", fidelity=Fidelity(is_readable=False))
+    read = Candidate("read", "All was done.", 4, fidelity=Fidelity())
+    rows = {row.title: tuple(row.values) for row in figures_of(difference([closed, read]))}
+    assert rows["Standing instructions"] == (UNKNOWN, "0")
+    assert rows["Tokens of the summary"] == (UNKNOWN, "4")
