@@ -77,13 +77,6 @@ def window_known(made_here: bool) -> Known:
     )
 
 
-def context_model_known(is_recorded: bool) -> Known:
-    """The model of a context; ``is_recorded``: an entry on its path names one."""
-    if is_recorded:
-        return Known(Provenance.EXACT, "Recorded with an entry on the path.")
-    return Known(Provenance.UNREADABLE, "No entry up to here names a model.")
-
-
 def elapsed_known(made_here: bool) -> Known:
     """How long a call took, by the times of its entry and its result's."""
     if made_here:

@@ -28,7 +28,7 @@ from explorer.session.tree import SessionTree
 _MARKS = selector({Kind.COMPACTION, Kind.RESET_BOUNDARY})
 _UNCERTAIN = {
     "inferred": "Its agent does not record the range: it is worked out from the records around it.",
-    "unreadable": "Its agent records that it happened, and not what its summary says.",
+    "unreadable": "Its agent records that it happened; the summary is encrypted or not there.",
 }
 NO_HISTORY = "No prior history."
 """What pi writes where a split turn had nothing before it to tell (B7)."""

@@ -82,24 +82,36 @@ LEDGER_MEANINGS = {
     LedgerVerdict.OMITTED: "The model is not sent it.",
 }
 SEVERITY_TITLES = {Severity.LOST: "lost", Severity.RISK: "at risk", Severity.WASTE: "wasted"}
+NOT_RECORDED = "not recorded"
+"""In place of a figure that is neither recorded nor to be worked out."""
+PROVENANCE_TITLES = {
+    Provenance.EXACT: "exact",
+    Provenance.INFERRED: "inferred",
+    Provenance.UNREADABLE: NOT_RECORDED,
+}
 PROVENANCE_MEANINGS = {
     Provenance.EXACT: "It is recorded.",
     Provenance.INFERRED: "It is worked out from what is recorded.",
-    Provenance.UNREADABLE: "It is neither recorded nor to be worked out.",
+    Provenance.UNREADABLE: "It is not in the file in a form that can be read.",
 }
+LOSSES_MEANING = "mistakes of the compacting itself; what its summaries left out is apart"
+"""Beside the number of losses."""
 RULE_OF_THUMB = (
     "Found by rules of thumb that report only what is not in doubt: some of what is missing is "
     "not found."
 )
 
 
+UNREADABLE_SUMMARY = (
+    "Its summary is encrypted by the provider or was not recorded: what it says cannot be read."
+)
 NOTHING_FOUND = "The summary itself lacks no instruction or open point, and states nothing wrongly"
 
 
 def headline(fidelity: Fidelity) -> str:
     """What was found of a summary, in a sentence."""
     if not fidelity.is_readable:
-        return "Its text cannot be read, so what it says is not known"
+        return UNREADABLE_SUMMARY.removesuffix(".")
     missing = len(fidelity.of(Group.INSTRUCTION))
     parts = []
     if fidelity.instructions:
@@ -131,12 +143,6 @@ def not_carried_words(fidelity: Fidelity) -> str:
         for kind, facts in fidelity.not_carried.items()
     ]
     return f"Also left out: {', '.join(counts)}" if counts else ""
-
-
-NOT_RECORDED = "not recorded"
-"""In place of a figure that is neither recorded nor to be worked out."""
-UNREADABLE_SUMMARY = "Its text cannot be read, so what it says is not known."
-"""Of a compaction whose summary is encrypted or was not recorded."""
 
 
 def size_text(tokens: int | None) -> str:

@@ -16,6 +16,7 @@ from explorer.audit.needed_words import NEED_TITLES, expected_words, need_text, 
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.model import cost_words, refs_words, verdict_words
 from explorer.audit.words import (
+    PROVENANCE_TITLES,
     RULE_OF_THUMB,
     SEVERITY_TITLES,
     finding_words,
@@ -252,7 +253,7 @@ def _print_losses(report: Report) -> None:
     rows = []
     for these in report.loss_kinds:
         first = these[0].loss
-        known = ", ".join(dict.fromkeys(one.loss.provenance.value for one in these))
+        known = ", ".join(dict.fromkeys(PROVENANCE_TITLES[one.loss.provenance] for one in these))
         rows.append([
             first.kind.value, SEVERITY_TITLES[first.severity], len(these), known,
             f"{first.title} at {refs_words([one.loss.at for one in these])}",

@@ -60,7 +60,8 @@ def entry_candidate(
     text = summary_text(document, entry)
     is_branch = tree.kind(entry) is Kind.BRANCH_SUMMARY
     name = f"{'branch summary' if is_branch else 'compaction'} #{entry}"
-    tokens = estimate_text(text)
+    is_readable = audited is None or audited.fidelity.is_readable
+    tokens = estimate_text(text) if is_readable else -1
     draft = committed_draft(document, entry, text)
     if draft is not None:
         candidate = draft_candidate(document, draft, text, name)
@@ -72,7 +73,8 @@ def entry_candidate(
     settings["Made at"] = f"#{tree.columns.parent[entry]}"
     if not is_branch:
         first = tree.index_of(tree.columns.compactions[entry].first_kept_id)
-        settings["Keeps from"] = f"#{first}" if first >= 0 else "nothing"
+        none = "nothing" if is_readable else UNKNOWN
+        settings["Keeps from"] = f"#{first}" if first >= 0 else none
     return Candidate(
         name,
         text,

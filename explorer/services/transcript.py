@@ -55,7 +55,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _CERTAINTIES: dict[Certainty, str] = {
     "exact": "recorded by its agent",
     "inferred": "worked out from what its agent recorded around it",
-    "unreadable": "its text cannot be read",
+    "unreadable": "its summary is encrypted or was not recorded",
 }
 
 
@@ -233,9 +233,10 @@ def _compaction_words(body: CompactionSummary) -> str:
         after = "" if body.tokens_after is None else f" → {body.tokens_after:,}"
         sizes = f"{body.tokens_before:,}{after} tokens"
     trigger = {"auto": "automatic", "manual": "asked for"}.get(body.trigger, "not recorded")
-    return (
-        f"Compaction: {sizes}; trigger {trigger}; {body.certainty} ({_CERTAINTIES[body.certainty]})"
-    )
+    known = _CERTAINTIES[body.certainty]
+    if body.certainty != "unreadable":
+        known = f"{body.certainty} ({known})"
+    return f"Compaction: {sizes}; trigger {trigger}; {known}"
 
 
 def _block_parts(block: Block, results: tuple[Part, ...] = ()) -> Iterator[Part]:

@@ -284,7 +284,7 @@ def _summary(facts: Facts, body: CompactionSummary | BranchSummary) -> Facts:
         )  # fmt: skip
         text = first_line(body.short_summary) or summary_line(body.summary)
         if not text and body.certainty == "unreadable":
-            text = "a summary that cannot be read"
+            text = "summary encrypted or not recorded"
         return facts._replace(flags=int(flags), preview=text, compaction=compaction)
     if not body.summary:
         flags |= Flag.EMPTY_SUMMARY

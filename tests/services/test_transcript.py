@@ -115,7 +115,10 @@ def test_only_what_is_long_is_folded_and_thinking_always() -> None:
             "90,000 → 1,200 tokens; trigger automatic; exact (recorded by its agent)",
         ),
         (CompactionSummary("S", certainty="inferred"), "not recorded; inferred (worked out"),
-        (CompactionSummary("", certainty="unreadable"), "unreadable (its text cannot be read)"),
+        (
+            CompactionSummary("", certainty="unreadable"),
+            "; its summary is encrypted or was not recorded",
+        ),
     ],
 )
 def test_a_compaction_says_how_it_is_known(body: CompactionSummary, words: str) -> None:

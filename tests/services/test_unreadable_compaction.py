@@ -14,6 +14,7 @@ from explorer.audit.report.model import Report, verdict_words
 from explorer.services.audit_report import make_report, written
 from explorer.services.document import Document
 from explorer.services.summary_audit import Auditor
+from explorer.services.summary_candidates import entry_candidate
 from explorer.session.usage_sums import PartUsage
 from explorer.workbench import Workbench
 from tests.commands.processes import called
@@ -21,7 +22,9 @@ from tests.formats.codex_rollouts import Rollout
 from tests.formats.test_codex import PREFIX
 
 RULE = "Never use port 8000, and keep src/harbour/berth.py as it is."
-SENTENCE = "Its text cannot be read, so what it says is not known."
+SENTENCE = (
+    "Its summary is encrypted by the provider or was not recorded: what it says cannot be read."
+)
 
 
 def rollout(folder: Path, *, also_readable: bool = False) -> Path:
@@ -61,12 +64,18 @@ def test_the_audit_is_of_the_summary_alone(encrypted: Document) -> None:
     assert audited.fidelity.tokens_before > 0
 
 
+def test_no_figure_of_it_is_compared(encrypted: Document) -> None:
+    (entry,) = encrypted.tree.columns.compactions
+    found = entry_candidate(encrypted, entry, Auditor(encrypted).compaction(entry))
+    assert found.tokens == -1 and found.settings["Keeps from"] == "not recorded"
+
+
 def test_every_form_of_the_report_says_so(encrypted: Document) -> None:
     report = reported(encrypted)
     assert verdict_words(report).endswith(SENTENCE)
     for form in ("html", "md"):
         text = written(report, form)  # type: ignore[arg-type]
-        assert SENTENCE in text and "It cannot be read." in text and "not known" in text
+        assert SENTENCE in text and "Encrypted by the provider" in text
         assert "100 %" not in text
     found = json_form(report)
     (part,) = found["compactions"]
@@ -95,13 +104,13 @@ def test_commands_give_it_no_size(tmp_path: Path) -> None:
     (node,) = [one for one in json.loads(out)["nodes"] if one["kind"] == "compaction"]
     assert node["tokens"] is None
     _, out, _ = called("context", path)
-    (line,) = [line for line in out.splitlines() if "cannot be read" in line]
+    (line,) = [line for line in out.splitlines() if "encrypted" in line]
     assert " – " in line
     _, out, _ = called("preview", path, "--json", "--keep-recent", "10")
     (row,) = [one for one in json.loads(out)["ledger"] if one["kind"] == "compaction"]
     assert row["tokens"] is None
     _, out, _ = called("preview", path, "--keep-recent", "10")
-    (line,) = [line for line in out.splitlines() if "cannot be read" in line]
+    (line,) = [line for line in out.splitlines() if "encrypted" in line]
     assert " – " in line
 
 

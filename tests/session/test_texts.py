@@ -195,7 +195,7 @@ def test_a_result_and_its_flags() -> None:
 
 def test_a_compaction_that_cannot_be_read_says_so() -> None:
     body = CompactionSummary("", "e1", 5)
-    assert shown(replace(body, certainty="unreadable"))[0] == "a summary that cannot be read"
+    assert shown(replace(body, certainty="unreadable"))[0] == "summary encrypted or not recorded"
     assert shown(body)[0] == "" and shown(replace(body, summary="Told"))[0] == "Told"
     told = replace(body, summary="Told", short_summary="Short", certainty="unreadable")
     assert shown(told)[0] == "Short" and shown(replace(told, short_summary=""))[0] == "Told"

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.audit.provenance import Known, Provenance
 from explorer.audit.words import NOT_RECORDED as NOT_RECORDED
+from explorer.audit.words import PROVENANCE_TITLES
 from explorer.session.columns import SessionColumns
 from explorer.settings.glossary import glossary
 from ui.theme import S4, icon_pixmap, on_theme_changed, scaled
@@ -19,11 +20,6 @@ MARK = "≈"
 """Before a figure that is worked out from what is recorded."""
 AT_LEAST = "≥"
 """Before a sum that some of its parts are missing from."""
-TITLES = {
-    Provenance.EXACT: "exact",
-    Provenance.INFERRED: "inferred",
-    Provenance.UNREADABLE: "unreadable",
-}
 
 
 def marked(figure: str, known: Known) -> str:
@@ -63,7 +59,7 @@ def recorded_words(before: int, after: int | None) -> str:
 def reason(of: str, known: Known) -> str:
     """How something is known, for a tip: ``Tokens before: inferred. Counted here…``"""
     head = f"{of}: " if of else ""
-    return f"{head}{TITLES[known.provenance]}. {known.basis}"
+    return f"{head}{PROVENANCE_TITLES[known.provenance]}. {known.basis}"
 
 
 def spoken(words: str) -> str:
@@ -114,7 +110,7 @@ class ProvenanceBadge(QWidget):
         self.setVisible(known is not None)
         if known is None:
             return
-        word, tip = TITLES[known.provenance], reason(self._of, known)
+        word, tip = PROVENANCE_TITLES[known.provenance], reason(self._of, known)
         self.word.setText(f"{self._of} {word}".strip() if self._labelled else word)
         self.setToolTip(f"{tip}\n{meaning(word)}" if word in glossary() else tip)
         self.setAccessibleName(tip)

@@ -22,7 +22,7 @@ from ui.widgets.panels import FoldButton, column_in, inset, row
 from ui.widgets.swatch import Legend, Share
 from ui.widgets.table import RIGHT, Column
 
-ONE_FIGURE, TWO_FIGURES, RULE = 260, 320, 760
+ONE_FIGURE, TWO_FIGURES, RULE = 260, 360, 760
 """Widths of a table of the audit, in pixels at a text scale of 100 %, from which the words leave
 room for one figure, for two, and for the rule. The figures stand below the table too."""
 LEAST_ROWS = 4

@@ -144,9 +144,8 @@ class LossesView(QWidget):
         self.part.repair_requested.connect(self.repair_requested)
         self.part.setAccessibleName("Cause and repair")
         self.empty = EmptyState(
-            "check", "No entry was dropped",
-            "Every message on this path is in the context, was given to a summarizer, or was never "
-            "meant for a model. What the summaries leave out is on the page Findings.", parent=self,
+            "check", "Every entry was kept or summarized",
+            "What a summary left out is on the pages Needed again and Findings.", parent=self,
         )  # fmt: skip
         self._pages = OnePage(self)
         self._pages.add(self.empty)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -47,21 +46,31 @@ from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full, place
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import EmptyState, FoldButton, OnePage, column_in, row
+from ui.widgets.panels import EmptyState, FoldButton, OnePage, WholeArea, column_in, inset, row
 from ui.widgets.terms import explain
 
 NARROW = 320
 """Width at a text scale of 100 % below which the moment has a separate line."""
 
 
+class PageButton(QToolButton):
+    """The name of a page; it can be as narrow as its words."""
+
+    def minimumSizeHint(self) -> QSize:
+        hint = self.sizeHint()
+        words = self.fontMetrics().horizontalAdvance(self.text()) + 5
+        return QSize(min(words, hint.width()), hint.height())
+
+
 class PageBar(QWidget):
-    """The names of the pages, as buttons of which one is down; they wrap where it is narrow."""
+    """The names of the pages, as buttons of which one is down: in a line, where it is narrow in
+    columns."""
 
     chosen = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._flow = FlowLayout(self, across=0, down=S4)
+        self._flow = FlowLayout(self, across=0, down=S4, in_columns=True)
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
         # Screen readers toggle a button rather than click it.
@@ -73,7 +82,8 @@ class PageBar(QWidget):
 
     def add(self, title: str) -> QToolButton:
         """One more page at the end."""
-        button = QToolButton(self)
+        button = PageButton(self)
+        button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         button.setText(title)
         button.setCheckable(True)
         button.setProperty("page", True)
@@ -126,10 +136,13 @@ class AuditHead(QWidget):
         self._show()
 
     def _lay_out(self) -> None:
-        self._lines = lines = QVBoxLayout(self)
+        self._lines = lines = QVBoxLayout()
         lines.setSpacing(S8)
-        # First, so that no words of other lengths move it.
-        lines.addWidget(self.bar)
+        whole = column_in(self, 0)
+        # First, so that no words of other lengths move it; its words are above those below it.
+        self._place = inset(self.bar, (S8, S12, S8, S8))
+        whole.addLayout(self._place)
+        whole.addLayout(lines)
         self._first = self._line("M&oment", self.moment)
         self._buttons = QWidget(self)
         self._buttons.setLayout(row(self.fold, self.report, 1))
@@ -186,7 +199,8 @@ class AuditHead(QWidget):
         self._show()
 
     def _show(self) -> None:
-        self._lines.setContentsMargins(S16, S4 if self._is_low else S12, S16, S8)
+        self._place.setContentsMargins(S8, S4 if self._is_low else S12, S8, S8)
+        self._lines.setContentsMargins(S16, 0, S16, S8)
         self.fold.setVisible(self._is_low)
         is_whole = not self._is_low or self.fold.isChecked()
         self._details.setVisible(is_whole)
@@ -230,7 +244,7 @@ class AuditTab(QWidget):
         # Each part is made where it will stand: one that moves is styled anew, with all in it.
         self._whole = OnePage(self)
         # In a small window, or with large text, the tab scrolls as a whole.
-        self.area = QScrollArea(self._whole)
+        self.area = WholeArea(self._whole)
         page = QWidget(self.area.viewport())
         self.head = head = AuditHead(page)
         self.moment, self.rules, self.report = head.moment, head.rules, head.report
@@ -276,8 +290,6 @@ class AuditTab(QWidget):
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.pages, 1)
         self.area.setWidget(page)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:

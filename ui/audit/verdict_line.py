@@ -41,7 +41,7 @@ class VerdictLine(QWidget):
         column.addLayout(row(self.words, self.badge, wide=self.words))
         self.figures = {
             name: ProvenanceBadge(self, name, labelled=True)
-            for name in ("tokens", "context", "model", "time", "content")
+            for name in ("tokens", "context size", "model", "time", "content")
         }
         column.addLayout(wrapping_row(*self.figures.values(), across=S12, down=0))
         self._is_low = False
@@ -86,7 +86,7 @@ class VerdictLine(QWidget):
             "content": content_known(tree, entry),
         }
         if columns.kind[entry] == Kind.ASSISTANT:
-            known["context"] = usage_known(columns.usage[entry])
+            known["context size"] = usage_known(columns.usage[entry])
             known["model"] = model_known(tree, entry)
         for name, badge in self.figures.items():
             badge.set_known(None)

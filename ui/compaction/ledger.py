@@ -21,6 +21,9 @@ from ui.widgets.labels import ClickLabel
 from ui.widgets.panels import column_in
 from ui.widgets.table import RIGHT, Column
 
+TWO_FIGURES = 300
+"""Width of the table in pixels at a text scale of 100 % from which there is room for both."""
+
 
 class PartitionModel(EntryModel[int]):
     """Rows are positions of the path, or those of one verdict.
@@ -38,7 +41,7 @@ class PartitionModel(EntryModel[int]):
                 Column("Why", lambda at: self._shown.reason(at), shown_from=700),
                 Column("Tokens", self._figure, RIGHT),
                 Column(
-                    "To end", lambda at: full(self._running[at]), RIGHT, shown_from=340,
+                    "To end", lambda at: full(self._running[at]), RIGHT, shown_from=TWO_FIGURES,
                     tip="Tokens from this entry to the end: what is kept if the cut falls here",
                 ),
             ),

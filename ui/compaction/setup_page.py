@@ -20,7 +20,7 @@ from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, set_tone,
 from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import CollapsibleSection, row, section
+from ui.widgets.panels import CollapsibleSection, WholeArea, row, section
 from ui.widgets.terms import meaning
 
 SETTLE_MS = 300
@@ -92,9 +92,7 @@ class SetupPage(QWidget):
         self._settings = Settings()
         self.shown: Partition | None = None
         # Placed before it is filled: a subtree that moves is styled anew, part by part.
-        self.area = area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area = area = WholeArea(self)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroller = PartScroller(area)
         body = self._body = QWidget(area)

@@ -228,6 +228,7 @@ class FactsView(BlockView):
         label = QLabel(fact.value, self)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
+        label.setAlignment(Qt.AlignmentFlag.AlignTop)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         # A label that wraps asks for little; the names beside it would take the rest.
         label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -295,8 +296,7 @@ class CallView(BlockView):
             tail.append(link)
         arguments = json.dumps(block.arguments, ensure_ascii=False, indent=2)
         tail.append(copy_button(lambda: arguments, "the arguments", self))
-        missing = "" if block.results else "no result"
-        self.call.caption("tool", "tool", block.title, *tail, dim=missing)
+        self.call.caption("tool", "tool", block.title, *tail, dim=block.missing)
         for diff in block.diffs:
             self._diff(diff)
         if block.written:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from itertools import accumulate, compress
 from typing import NamedTuple
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from explorer.agent.context_port import Outgoing
 from explorer.audit.provenance import (
     Known,
     context_known,
-    context_model_known,
     weight_known,
     window_known,
 )
@@ -35,14 +35,14 @@ from ui.audit.known import (
     reason,
     spoken,
 )
-from ui.theme import S4, S8, S12, S16, role_name
+from ui.theme import S4, S8, S12, S16, on_theme_changed, role_name, scaled
 from ui.theme.verdicts import NOT_SENT, PINNED, PRUNED
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.loader import Loader
-from ui.widgets.panels import EmptyState, column_in, column_of, row
+from ui.widgets.panels import EmptyState, WholeArea, column_in, column_of
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.table import RIGHT, Column
 from ui.widgets.terms import explain
@@ -131,6 +131,13 @@ def role_sent(kind: int) -> str:
     return _ROLES_SENT.get(Kind(kind), "user")
 
 
+LEAST_ROWS = 4
+"""Rows that are seen in the smallest window; the tab scrolls then."""
+TWO_FIGURES, WITH_ROLES = 300, 400
+"""Widths in pixels at a text scale of 100 % from which there is room for the sum so far, and for
+the roles in words too."""
+
+
 class ContextModel(EntryModel[int]):
     """Messages in the order in which they are sent. Rows are their places in the context."""
 
@@ -141,6 +148,7 @@ class ContextModel(EntryModel[int]):
         self._running: list[int] = []
         self._categories = b""
         self._filter = ""
+        self._is_terse = False
         self._sent: SentContext | None = None
         cells = EntryCells(
             lambda at: self._entry(at),
@@ -159,7 +167,8 @@ class ContextModel(EntryModel[int]):
                 lambda at: self._counted[at], source,
             ),
             Column(
-                "So far", lambda at: full(self._running[at]), RIGHT, tip=source, shown_from=400
+                "So far", lambda at: full(self._running[at]), RIGHT, tip=source,
+                shown_from=TWO_FIGURES,
             ),
         )  # fmt: skip
 
@@ -188,6 +197,12 @@ class ContextModel(EntryModel[int]):
         self.use_session(None)
         self._context, self._counted, self._running, self._categories = None, [], [], b""
         self._sent = None
+
+    def set_terse(self, is_terse: bool) -> None:
+        """Whether the roles of messages are told by their signs alone."""
+        if is_terse != self._is_terse:
+            self._is_terse = is_terse
+            self.refresh()
 
     def set_filter(self, key: str) -> None:
         """Show only the messages of one category, or all."""
@@ -234,7 +249,7 @@ class ContextModel(EntryModel[int]):
             return f"#{self._entry(at)}, repeated: "
         if self._unsent(at):
             return "not sent: "
-        return f"{role_sent(self._kind(at))}: "
+        return "" if self._is_terse else f"{role_sent(self._kind(at))}: "
 
     @property
     def sent(self) -> SentContext | None:
@@ -309,11 +324,17 @@ class ContextPane(QWidget):
         self.legend = Legend(self)
         self.facts = Caption(parent=self, wraps=True)
         self.badges = {
-            name: ProvenanceBadge(self, name, labelled=True) for name in ("size", "window", "model")
+            name: ProvenanceBadge(self, name, labelled=True) for name in ("size", "window")
         }
         """How the figures of the head are known, where they are not simply recorded."""
         self.model = ContextModel(self)
-        self.table = EntryTableView(self.model, "Messages that the model sees", self)
+        self.table = EntryTableView(self.model, "Messages that the model sees", self, LEAST_ROWS)
+        # Whole rows: at the end neither the first nor the last is cut, also when the head grows.
+        self.table.setVerticalScrollMode(EntryTableView.ScrollMode.ScrollPerItem)
+        bar = self.table.verticalScrollBar()
+        bar.valueChanged.connect(lambda value: self._note_end(value == bar.maximum()))
+        bar.rangeChanged.connect(lambda _low, _high: self._stay_at_end())
+        self._is_at_end = False
         self.table.entry_chosen.connect(self._chosen)
         self.legend.filter_changed.connect(self.model.set_filter)
         self.empty = EmptyState(
@@ -325,19 +346,26 @@ class ContextPane(QWidget):
         self._views.addWidget(self._build())
         column = column_in(self)
         column.addWidget(self._views)
+        on_theme_changed(self._make_room)
 
     def _build(self) -> QWidget:
-        page = QWidget(self._views)
+        # In a small window, or with large text, the tab scrolls as a whole: squeezed, the words
+        # above the table would be cut off.
+        area = WholeArea(self._views)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        page = QWidget(area.viewport())
+        area.setWidget(page)
         head = column_of(
-            self.title, self.bar, self.legend, row(self.facts, self.reserve, wide=self.facts),
-            wrapping_row(*self.badges.values(), across=S12, down=0),
+            self.title, self.bar, self.legend, self.facts,
+            wrapping_row(self.reserve, *self.badges.values(), across=S12, down=0),
             spacing=S4, margins=(S16, S12, S16, S8),
         )  # fmt: skip
         column = column_in(page, 0)
         column.addLayout(head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.table, 1)
-        return page
+        return area
 
     def set_limits(self, window: int, reserve: int, profile: Profile | None = None) -> None:
         """Set the context window and what is reserved of it, in tokens; and whose rules count."""
@@ -406,10 +434,10 @@ class ContextPane(QWidget):
         known = context_known(size.source)
         taken = short(size.shown) if is_ours else marked(short(size.shown), known)
         self.title.setText(
-            f"Context at #{self._index}, {taken} of {short(self._window)} tokens ({size.source})"
+            f"Context at #{self._index}: {taken} of {short(self._window)} ({size.source})"
         )
         self.title.setAccessibleName(spoken(self.title.text()))
-        self._show_known(context, known, is_ours)
+        self._show_known(known, is_ours)
         self.reserve.setText(f"reserve {short(self._reserve)}")
         by = document.tokens.counted_by
         sent, parts = self.model.sent, [count(len(context.messages), "message")]
@@ -439,17 +467,27 @@ class ContextPane(QWidget):
         self.facts.setText(" · ".join(parts))
         self.facts.setAccessibleName(spoken(self.facts.text()))
 
-    def _show_known(self, context: PathContext, size: Known, is_ours: bool) -> None:
-        known = {
-            "size": size,
-            "window": window_known(is_ours),
-            "model": context_model_known(bool(context.model)),
-        }
+    def _show_known(self, size: Known, is_ours: bool) -> None:
+        known = {"size": size, "window": window_known(is_ours)}
         for name, badge in self.badges.items():
             if is_ours:
                 badge.set_known(None)
             else:
                 badge.set_unless_exact(known[name])
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        self.model.set_terse(self.width() < scaled(WITH_ROLES))
+
+    def _note_end(self, is_at_end: bool) -> None:
+        self._is_at_end = is_at_end
+
+    def _stay_at_end(self) -> None:
+        if self._is_at_end:
+            self.table.scrollToBottom()
 
     def _chosen(self, entry: int) -> None:
         self._request = entry

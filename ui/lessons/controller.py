@@ -12,7 +12,7 @@ from explorer.services.lessons.lesson import Lesson
 from explorer.services.lessons.shelf import Shelf, read_shelf
 from explorer.services.lessons.situation import Place
 from ui.app_state import AppState
-from ui.lessons.lesson_run import LessonRun, has_room_for_all
+from ui.lessons.lesson_run import LessonRun
 from ui.lessons.window_place import (
     SessionPlace,
     WindowPlace,
@@ -26,8 +26,9 @@ from ui.theme import scaled
 
 WIDTH = 300
 """Of the panel at a text scale of 100 %, in pixels."""
-LOW = 600
-"""Height at a text scale of 100 % below which there is no room for the conversation too."""
+LOW, NARROW = 800, 1000
+"""Height at a text scale of 100 % below which the list of lessons has the room of the conversation,
+and width from which it stands beside map and inspector."""
 ABOUT_THE_CUT = ("cut", "cut_entry")
 """The lesson that tells why the cut falls where it does, and the answer of its step."""
 
@@ -92,7 +93,8 @@ class LessonsController(QObject):
             window.side.show_page(LESSONS)
             self._make_room()
             side, middle = window.upper.sizes()
-            wanted = max(side, min(scaled(WIDTH), window.width() * 36 // 100))
+            share = 27 if window.inspector.isVisible() else 36
+            wanted = max(side, min(scaled(WIDTH), window.width() * share // 100))
             window.upper.setSizes([wanted, max(0, side + middle - wanted)])
         self._pane.focus_panel()
 
@@ -104,7 +106,7 @@ class LessonsController(QObject):
     def _make_room(self) -> None:
         """In a low window the list of lessons has the room of the conversation."""
         window = self._state.window
-        window.room.keep_side(True, with_inspector=has_room_for_all(window))
+        window.room.keep_side(True, with_inspector=window.width() >= scaled(NARROW))
         window.agent.setVisible(window.height() >= scaled(LOW))
 
     def _tell_mistakes(self) -> None:

@@ -126,6 +126,7 @@ class LessonRun(QObject):
         self._state.end_trial()
         window.map.set_partition(window.compaction.partition)
         window.map.set_sums({})
+        window.map.tell_context(True)
 
     def _rules(self, lesson: Lesson) -> tuple[Profile, Settings]:
         profile, settings = self._state.profile, self._state.settings
@@ -222,7 +223,7 @@ class LessonRun(QObject):
             window.map.select(place.at)
         window.map.set_sums(running_sums(now) if step.sums else {})
         self._draw_cut(step)
-        if step.cut == "shown" and not is_about:
+        if step.cut in ("line", "shown") and not is_about:
             window.map.show_cut()
         self._moves = False
 
@@ -230,10 +231,12 @@ class LessonRun(QObject):
         """The cut is on the map only where it gives nothing away."""
         window = self._state.window
         hidden = step.cut == "hidden" or (step.cut == "after" and self._is_asking)
-        window.map.set_partition(None if hidden else window.compaction.partition)
+        window.map.set_partition(
+            None if hidden else window.compaction.partition, with_verdicts=step.cut != "line"
+        )
 
     def _light(self, step: Step) -> None:
-        """Light the part of a step, and cover what would give its answer away."""
+        """Light the part of a step, and cover what would give away its answer or a later one."""
         name = step.light if self._is_asking else step.then or step.light
         window, part = self._state.window, PARTS[name]
         if part.tab or step.cut == "hidden":
@@ -243,11 +246,21 @@ class LessonRun(QObject):
         window.map.setVisible(not part.tab or window.width() >= scaled(LEAST))
         window.agent.setVisible(name == "conversation")
         covered: list[QWidget] = []
-        if self._is_asking:
+        if self._asks_more():
             covered = [window.inspector]
             if name != "gauge":
                 covered.append(window.header.gauge)
+        window.map.tell_context(not self._asks_more())
         self._overlay.light(part.widgets(window), covered)
+
+    def _asks_more(self) -> bool:
+        """Whether this step or a later one is still to be answered. Who asked why the cut that is
+        shown falls there has seen all of the window before."""
+        if self._is_asking:
+            return True
+        if self._lesson is None or self._given is not None:
+            return False
+        return any(step.kind is not None for step in self._lesson.steps[self._at + 1 :])
 
     # a prediction --------------------------------------------------------------------------------
 

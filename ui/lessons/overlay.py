@@ -16,7 +16,7 @@ _VEIL = 150
 _FOLLOWED = (
     QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide,
 )  # fmt: skip
-COVERED = "Covered until the answer is shown"
+COVERED = "Covered: it would give an answer away"
 
 
 class Overlay(QWidget):
@@ -62,6 +62,11 @@ class Overlay(QWidget):
             widget.removeEventFilter(self)
         self._watched = []
 
+    @property
+    def covered(self) -> tuple[QWidget, ...]:
+        """The widgets of which nothing is seen but what is lit."""
+        return self._covered
+
     def lit_rect(self) -> QRect:
         """Where the lit widgets are in the window's centre, together."""
         found = QRect()
@@ -80,6 +85,16 @@ class Overlay(QWidget):
         self.setMask(quiet)
         self.show()
 
+    def _clear_of_lit(self, rect: QRect) -> QRect:
+        """The larger part of a rectangle above or below what is lit."""
+        lit = self.lit_rect()
+        if not lit.intersects(rect):
+            return rect
+        above, below = QRect(rect), QRect(rect)
+        above.setBottom(lit.top() - 1)
+        below.setTop(lit.bottom() + 1)
+        return max(above, below, key=QRect.height)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in _FOLLOWED:
             self._soon.start()
@@ -94,6 +109,7 @@ class Overlay(QWidget):
         for widget in self._covered:
             rect = shown_rect(widget, self._over)
             painter.fillRect(rect, now.paper)
+            rect = self._clear_of_lit(rect)
             if rect.width() > theme.scaled(160) and rect.height() > theme.scaled(60):
                 painter.setPen(QPen(now.dim))
                 painter.setFont(theme.small_font())

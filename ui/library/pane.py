@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFont, QPainter, QPen
+from PySide6.QtGui import QFont, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -176,6 +176,29 @@ class LibraryDelegate(QStyledItemDelegate):
         painter.drawText(inner, Qt.AlignmentFlag.AlignBottom, shown)
 
 
+class SessionList(QListView):
+    """Shows whole rows, and the current one whatever room it is left."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._spare = 0
+        """Pixels at the lower edge that show nothing."""
+        self.verticalScrollBar().valueChanged.connect(lambda _value: self._fit())
+
+    def _fit(self) -> None:
+        room = self.viewport().height() + self._spare
+        last = self.visualRect(self.indexAt(QPoint(1, room - 1)))
+        spare = room - last.top() if last.isValid() and last.bottom() >= room else 0
+        if spare != self._spare and spare < room:
+            self._spare = spare
+            self.setViewportMargins(0, 0, 0, spare)
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._fit()
+        self.scrollTo(self.currentIndex())
+
+
 class LibraryPane(QWidget):
     """Open by click or Enter; import and find below the list."""
 
@@ -221,8 +244,8 @@ class LibraryPane(QWidget):
         layout.addLayout(buttons)
         self.show_sessions((), 0)
 
-    def _make_list(self) -> QListView:
-        made = QListView(self)
+    def _make_list(self) -> SessionList:
+        made = SessionList(self)
         made.setModel(self.model)
         made.setItemDelegate(self.delegate)
         made.setFrameShape(QListView.Shape.NoFrame)

@@ -207,7 +207,7 @@ class UsageBars(QWidget):
         named = self.at if self.at >= 0 else max(
             range(len(self.bars)), key=lambda at: self.bars[at].value
         )  # fmt: skip
-        head = f"{self.bars[named].label}: {self.bars[named].words}"
+        head = f"{self.bars[named].label}, {self.bars[named].words}"
         painter.setPen(now.ink if self.at >= 0 else now.dim)
         right, left = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft
         above = QRectF(S4, S4 / 2, self.width() - S8, line)

@@ -22,6 +22,7 @@ from ui.theme import (
     theme,
     ui_font,
 )
+from ui.widgets.labels import elided
 
 BODY = 15.125
 """Height of the font that the measures below were drawn for."""
@@ -147,7 +148,7 @@ class Geometry(Struct, frozen=True):
 
     @property
     def has_bars(self) -> bool:
-        return self.width >= self.text_left + self.px(340)
+        return self.width >= self.text_left + self.px(400)
 
     @property
     def has_numbers(self) -> bool:
@@ -169,17 +170,19 @@ class Geometry(Struct, frozen=True):
     def has_names(self) -> bool:
         """Whether there is room for what entries are named by: their indices. Where a second line
         fits, they stand there."""
-        is_wide = self.width >= self.text_left + self.px(440)
+        is_wide = self.width >= self.text_left + self.px(280)
         return is_wide and self.level is Level.ENTRIES and not self.has_details
 
     @property
     def name_right(self) -> float:
-        return self.bar_left - self.px(8)
+        return self.bar_left - self.px(8) if self.has_bars else self.width - self.px(80)
 
     @property
     def text_right(self) -> float:
+        if self.has_names:
+            return self.name_right - self.px(48)
         if self.has_bars:
-            return self.name_right - (self.px(48) if self.has_names else 0)
+            return self.name_right
         return self.width - self.px(84) if self.has_numbers else self.width - self.px(12)
 
     def fold_handle(self, row: int, lane: int) -> QRectF:
@@ -304,19 +307,18 @@ class MapInks(Struct):
         if found is None:
             if len(self._fitted) > 1_024:
                 self._fitted.clear()
-            shown = self.small_metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+            shown = elided(self.small_metrics, text, width)
             found = self._fitted[key] = shown, self.small_metrics.horizontalAdvance(shown)
         return found
 
-    def elide(self, text: str, width: float, *, middle: bool = False) -> str:
-        """The text cut to a width in pixels, at its end or in its middle, remembered."""
-        key = (text, int(width), middle)
+    def elide(self, text: str, width: float, *, keep_end: bool = False) -> str:
+        """``elided`` in the font of the rows, remembered."""
+        key = (text, int(width), keep_end)
         found = self._elided.get(key)
         if found is None:
             if len(self._elided) > 4_096:
                 self._elided.clear()
-            mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
-            found = self._elided[key] = self.metrics.elidedText(text, mode, width)
+            found = self._elided[key] = elided(self.metrics, text, width, keep_end=keep_end)
         return found
 
 

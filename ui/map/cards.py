@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QPainter, QPen
 
-from explorer.session.kinds import Flag, Kind
+from explorer.session.kinds import Kind
 from ui.audit.known import NOT_RECORDED, entry_figure
 from ui.map.canvas import Canvas, bar_share, mix
 from ui.map.layout import composition
@@ -16,8 +16,7 @@ from ui.map.rows import TURN_START, RowCategory
 from ui.theme import RADIUS, role_name, role_token, verdict_brush
 from ui.theme.verdicts import OMITTED, PRUNED
 from ui.widgets.figures import full
-
-_CALLED, _SAID = int(Flag.HAS_TOOL_CALL), int(Flag.HAS_TOOL_CALL | Flag.HAS_TEXT)
+from ui.widgets.row_lines import is_of_tool
 
 
 def paint_rows_below(canvas: Canvas) -> None:
@@ -153,9 +152,8 @@ class _Card:
             colour = inks.token("dim" if self.faded else "comp")
             line = self._frame(line, left, right)
         else:
-            # The end of what a tool did tells more than its middle: a file's name, the outcome.
-            is_tool = self.kind == Kind.TOOL_RESULT or self.flags & _SAID == _CALLED
-            line = inks.elide(line, right - left, middle=is_tool)
+            keep_end = is_of_tool(self.kind, self.flags)
+            line = inks.elide(line, right - left, keep_end=keep_end)
         painter.setFont(inks.text)
         painter.setPen(colour)
         painter.drawText(QPointF(left, baseline), line)

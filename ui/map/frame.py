@@ -30,6 +30,8 @@ def paint_bands(canvas: Canvas) -> None:
     geometry = canvas.geometry
     if partition is None or not len(partition.path) or geometry.stop <= geometry.first:
         return
+    if not canvas.model.has_verdicts:
+        return
     left, width = geometry.band
     painter = canvas.painter
     near = geometry.level is Level.ENTRIES

@@ -88,6 +88,10 @@ class MapModel(QObject):
         self.threads: tuple[tuple[int, int], ...] = ()
         """Pairs of entries that are joined by a line, the earlier first."""
         self.partition: Any = None
+        self.has_verdicts = True
+        """Whether the partition's verdicts are shown, and not its cut alone."""
+        self.tells_context = True
+        """Whether tips tell how large the context was."""
         self.sums: Mapping[int, tuple[int, int]] = {}
         """What some entries take and the sum up to each, in place of their sizes."""
         self.places = PathPlaces(tree.path(-1))
@@ -429,7 +433,7 @@ class MapModel(QObject):
             self.sums = sums
             self.marks_changed.emit()
 
-    def set_partition(self, partition: Any) -> None:
-        self.partition = partition
+    def set_partition(self, partition: Any, with_verdicts: bool = True) -> None:
+        self.partition, self.has_verdicts = partition, with_verdicts
         self.places = PathPlaces(self.tree.path(-1) if partition is None else partition.path)
         self.marks_changed.emit()

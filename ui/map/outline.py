@@ -16,7 +16,13 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
 
 from explorer.audit.provenance import weight_known
 from ui.audit.known import entry_figure, reason
@@ -38,12 +44,16 @@ from ui.theme import (
     theme,
     theme_signals,
 )
+from ui.widgets.labels import elided
+from ui.widgets.row_lines import is_of_tool
 
 Index = QModelIndex | QPersistentModelIndex
 NUMBER, ROLE, TEXT, TOKENS = range(4)
 _TITLES = ("#", "Role", "Entry", "Tokens")
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 Role = Qt.ItemDataRole
+OF_TOOL = int(Role.UserRole)
+"""Whether the line is what a tool did."""
 
 
 class OutlineModel(QAbstractTableModel):
@@ -133,10 +143,22 @@ class OutlineModel(QAbstractTableModel):
             return self._mono if column in (NUMBER, TOKENS) else None
         if role == Role.DecorationRole and column == TEXT:
             return icon(role_icon(kind, flags), role_token(kind, flags))
+        if role == OF_TOOL:
+            return is_of_tool(kind, flags)
         if role == Role.ForegroundRole:
             quiet = column != TEXT or not self._model.lanes.is_active(entry)
             return theme().dim if quiet else theme().ink
         return None
+
+
+class LineDelegate(QStyledItemDelegate):
+    """Cuts first lines as the map does."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index, /) -> None:
+        super().initStyleOption(option, index)
+        room = option.rect.width() - option.decorationSize.width() - scaled(16)
+        tool = bool(index.data(OF_TOOL))
+        option.text = elided(option.fontMetrics, option.text, room, keep_end=tool)
 
 
 class OutlineView(QTableView):
@@ -153,6 +175,7 @@ class OutlineView(QTableView):
         self._stale = False
         self.outline = OutlineModel(model)
         self.setModel(self.outline)
+        self.setItemDelegateForColumn(TEXT, LineDelegate(self))
         self._set_up()
         model.session_changed.connect(self._refresh)
         model.layout_changed.connect(self._refresh)

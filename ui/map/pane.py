@@ -349,10 +349,15 @@ class MapPane(QWidget):
         """Set the leaf; -1: before the first entry."""
         self.model.set_leaf(entry)
 
-    def set_partition(self, partition: Any) -> None:
-        """Draw a ``compaction.partition.Partition`` over its path, or nothing for None."""
-        self.model.set_partition(partition)
+    def set_partition(self, partition: Any, with_verdicts: bool = True) -> None:
+        """Draw a ``compaction.partition.Partition`` over its path, or nothing for None; without
+        its verdicts its cut alone."""
+        self.model.set_partition(partition, with_verdicts)
         self.minimap.update()
+
+    def tell_context(self, tells: bool) -> None:
+        """Whether the tips of replies tell how large the context was."""
+        self.model.tells_context = tells
 
     def set_sums(self, sums: Mapping[int, tuple[int, int]]) -> None:
         """Show tokens of entries with the sum up to each, in place of their sizes; or no more."""

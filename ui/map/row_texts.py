@@ -39,6 +39,8 @@ class RowSource(Protocol):
     labels: dict[int, str]
     started: dict[int, str]
     partition: Any
+    has_verdicts: bool
+    tells_context: bool
     sizes: EntrySizes
     sums: Mapping[int, tuple[int, int]]
 
@@ -207,7 +209,7 @@ class TextCache:
             notes.append(f"Pinned by #{pin.by}")
         if (by := model.shape.omitted.get(entry)) is not None:
             notes.append(f"Omitted by #{by}")
-        verdict = verdict_of(model.partition, entry)
+        verdict = verdict_of(model, entry)
         if verdict >= 0:
             notes.append(verdict_title(verdict))
         return notes
@@ -219,7 +221,7 @@ class TextCache:
         lines = [f"#{entry} · {columns.ids[entry]} · {name}"]
         moment = self.moment(entry)
         tokens = entry_tokens_words(columns, entry, self._model.sizes[entry])
-        if columns.usage[entry] > 0:
+        if columns.usage[entry] > 0 and self._model.tells_context:
             tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
         lines.append(f"{moment} · {tokens}")
         lines += self._reasons(entry)
@@ -227,7 +229,7 @@ class TextCache:
             lines.append(summary)
         lines += self._notes(entry)
         partition = self._model.partition
-        if verdict_of(partition, entry) >= 0:
+        if verdict_of(self._model, entry) >= 0:
             lines.append(partition.reason(partition.path.position(entry)))
         return lines
 
@@ -256,9 +258,10 @@ def _entries(number: int) -> str:
     return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
-def verdict_of(partition: Any, entry: int) -> int:
-    """The verdict on an entry, -1 where there is none."""
-    if partition is None:
+def verdict_of(model: RowSource, entry: int) -> int:
+    """The verdict on an entry, -1 where there is none or none is shown."""
+    partition = model.partition
+    if partition is None or not model.has_verdicts:
         return -1
     at = partition.path.position(entry)
     return partition.verdicts[at] if 0 <= at < len(partition.verdicts) else -1

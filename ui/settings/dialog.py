@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QRadioButton,
-    QScrollArea,
     QSizePolicy,
     QWidget,
 )
@@ -33,7 +32,7 @@ from ui.settings.key_status import (
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import column_in, column_of, row
+from ui.widgets.panels import WholeArea, column_in, column_of, row
 
 
 class SettingRow(QWidget):
@@ -163,9 +162,7 @@ class SettingsDialog(Dialog):
         set_tone(self.problems, "lost")
 
     def _make_rows(self) -> None:
-        area = self._area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = self._area = WholeArea(self)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         body = QWidget(area)
         column = column_in(body, 0, (S16, S8, S16, S16))

@@ -12,6 +12,7 @@ from msgspec import Struct
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
+    QFrame,
     QGridLayout,
     QLabel,
     QLayout,
@@ -25,7 +26,7 @@ from PySide6.QtWidgets import (
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, theme, ui_font
 from ui.widgets.dialogs import Dialog
 from ui.widgets.labels import Caption
-from ui.widgets.panels import column_of, scroll_area
+from ui.widgets.panels import WholeArea, column_of
 
 TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft
 
@@ -67,7 +68,9 @@ class ComparisonWindow(Dialog):
 
     def scrolling(self, part: QWidget) -> QScrollArea:
         """A part of the comparison that scrolls downwards."""
-        area = scroll_area(self, has_frame=False)
+        area = WholeArea(self)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(part)
         return area
 

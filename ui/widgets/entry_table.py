@@ -27,7 +27,8 @@ from ui.theme import (
     ui_font,
 )
 from ui.theme.verdicts import LOST
-from ui.widgets.row_lines import RowLines
+from ui.widgets.labels import elided
+from ui.widgets.row_lines import RowLines, is_of_tool
 from ui.widgets.swatch import swatch_size
 from ui.widgets.table import Column, Index, Row, Table, TableModel
 
@@ -40,6 +41,8 @@ STRONG = ENTRY + 4
 """Whether the row is the one that matters, such as the first kept entry."""
 VERDICT = ENTRY + 5
 """The verdict whose texture stands before the row; None for none."""
+OF_TOOL = ENTRY + 6
+"""Whether the row's words are what a tool did."""
 
 READ_AHEAD = 128
 """Rows whose first lines are read together."""
@@ -86,6 +89,7 @@ class EntryModel(TableModel[Row]):
             LEAD: cells.lead,
             STRONG: cells.strong,
             VERDICT: cells.verdict,
+            OF_TOOL: self._is_of_tool,
             int(Qt.ItemDataRole.ToolTipRole): self._describe,
             int(Qt.ItemDataRole.AccessibleTextRole): self._describe,
         }
@@ -128,6 +132,10 @@ class EntryModel(TableModel[Row]):
     def _flags(self, row: Row) -> int:
         assert self.tree is not None
         return self.tree.columns.flags[self._cells.entry(row)]
+
+    def _is_of_tool(self, row: Row) -> bool:
+        own_words = self._cells.line(row) is not None
+        return not own_words and is_of_tool(self._kind(row), self._flags(row))
 
     def row_of_entry(self, entry: int) -> int:
         """The first row that belongs to an entry, or -1."""
@@ -235,7 +243,8 @@ class EntryDelegate(QStyledItemDelegate):
         font = fonts.strong if strong else fonts.body
         metrics = fonts.strong_metrics if strong else fonts.body_metrics
         text = index.data(Qt.ItemDataRole.DisplayRole) or ""
-        self._piece(painter, x, rect, text, font, metrics, now.ink)
+        keep_end = bool(index.data(OF_TOOL))
+        self._piece(painter, x, rect, text, font, metrics, now.ink, keep_end)
 
     @staticmethod
     def _piece(
@@ -246,11 +255,12 @@ class EntryDelegate(QStyledItemDelegate):
         font: QFont,
         metrics: QFontMetrics,
         colour: QColor,
+        keep_end: bool = False,
     ) -> float:
         room = rect.right() - S4 - x
         if room <= 0:
             return x
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(room))
+        shown = elided(metrics, text, room, keep_end=keep_end)
         painter.setFont(font)
         painter.setPen(colour)
         place = QRectF(x, rect.top(), room, rect.height())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
@@ -23,8 +25,18 @@ def wrapping_row(
 class FlowLayout(QLayout):
     """Items from left to right, wrapping; the height follows from the width."""
 
-    def __init__(self, parent: QWidget | None = None, *, across: int = 14, down: int = 4) -> None:
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        across: int = 14,
+        down: int = 4,
+        in_columns: bool = False,
+    ) -> None:
+        """``in_columns``: as many items in each line, below one another, as few lines as there can
+        be; items move together, down to their least width, where that saves a line."""
         super().__init__(parent)
+        self._in_columns = in_columns
         self._items: list[QLayoutItem] = []
         self._heights: dict[int, int] = {}
         """Height by width; a window that is laid out asks for the same ones over and over."""
@@ -75,6 +87,8 @@ class FlowLayout(QLayout):
     def _place(self, rect: QRect, *, move: bool) -> int:
         margins = self.contentsMargins()
         inner = rect.marginsRemoved(margins)
+        if self._in_columns:
+            return self._place_columns(inner, move=move) + margins.top() + margins.bottom()
         x, y, line = inner.x(), inner.y(), 0
         for item in self._items:
             widget = item.widget()
@@ -88,3 +102,33 @@ class FlowLayout(QLayout):
             x += hint.width() + self._across
             line = max(line, hint.height())
         return y + line - rect.y() + margins.bottom()
+
+    def _place_columns(self, inner: QRect, *, move: bool) -> int:
+        items = [
+            item for item in self._items if not (found := item.widget()) or not found.isHidden()
+        ]
+        lines, widths = 0, list[int]()
+        while lines < len(items):
+            lines += 1
+            count = ceil(len(items) / lines)
+            columns = [items[at::count] for at in range(count)]
+            gaps = self._across * (count - 1)
+            least = [max(item.minimumSize().width() for item in column) for column in columns]
+            spare = inner.width() - gaps - sum(least)
+            if spare < 0 and lines < len(items):
+                continue
+            wanted = [max(item.sizeHint().width() for item in column) for column in columns]
+            share = min(1.0, spare / max(1, sum(wanted) - sum(least)))
+            pairs = zip(least, wanted, strict=True)
+            widths = [low + int((high - low) * max(0.0, share)) for low, high in pairs]
+            break
+        y = inner.y()
+        for start in range(0, len(items), max(1, len(widths))):
+            x, line = inner.x(), 0
+            for item, width in zip(items[start : start + len(widths)], widths, strict=False):
+                height = item.sizeHint().height()
+                if move:
+                    item.setGeometry(QRect(x, y, width, height))
+                x, line = x + width + self._across, max(line, height)
+            y += line + self._down
+        return max(0, y - self._down - inner.y())

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QFontMetrics,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from ui.theme import bind_font, on_theme_changed, set_tone, small_font, theme, ui_font
@@ -87,6 +96,36 @@ class Hairline(QFrame):
         self.setFrameShape(QFrame.Shape.NoFrame)
 
 
+MARK = "…"
+_FEW = 14
+"""Characters for which there must be room, so that words are cut in their middle."""
+
+
+def elided(
+    metrics: QFontMetrics | QFontMetricsF, text: str, width: float, *, keep_end: bool = False
+) -> str:
+    """The text cut to a width in pixels, with one mark where something is missing: of a text that
+    was cut before, that mark stays. ``keep_end``: its end tells as much as its beginning."""
+    if metrics.horizontalAdvance(text) <= width:
+        return text
+    head, cut_before, tail = text.rpartition(MARK) if keep_end else (text, "", "")
+    right, end = Qt.TextElideMode.ElideRight, metrics.horizontalAdvance(tail)
+    if cut_before:
+        if tail and end <= width / 2:
+            return f"{_cut(metrics, head + MARK, right, width - end)}{tail}"
+        text = head + MARK
+    is_long = width >= _FEW * metrics.averageCharWidth()
+    in_middle = keep_end and not cut_before and is_long
+    return _cut(metrics, text, Qt.TextElideMode.ElideMiddle if in_middle else right, width)
+
+
+def _cut(
+    metrics: QFontMetrics | QFontMetricsF, text: str, mode: Qt.TextElideMode, width: float
+) -> str:
+    shown = metrics.elidedText(text, mode, int(width))
+    return re.sub(rf"(?:{MARK}[\s,;:]*)+$", MARK, re.sub(f"{MARK}+", MARK, shown))
+
+
 class ElidedLabel(QLabel):
     """One line that ends in an ellipsis where there is no room; the tool tip has all of it."""
 
@@ -120,7 +159,10 @@ class ElidedLabel(QLabel):
 
     def shown_text(self) -> str:
         """What is painted at the present width."""
-        return self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
+        room = self.contentsRect().width()
+        if self._mode is Qt.TextElideMode.ElideRight:
+            return elided(self.fontMetrics(), self.text(), room)
+        return self.fontMetrics().elidedText(self.text(), self._mode, room)
 
     def paintEvent(self, event: QPaintEvent, /) -> None:
         shown = self.shown_text()

@@ -112,6 +112,9 @@ class ResultBlock(Struct, frozen=True):
     """Of what the tool returned, as the result's row on the map counts them."""
 
 
+NO_RESULT = "no result"
+
+
 class CallBlock(Struct, frozen=True):
     """A tool call with its results (more than one where branches answered it differently)."""
 
@@ -130,6 +133,16 @@ class CallBlock(Struct, frozen=True):
     results: tuple[ResultBlock, ...] = ()
     entry: int = -1
     """The entry that holds the call, when it is not the one shown."""
+    hosted: bool = False
+    """Run by the provider within the reply."""
+
+    @property
+    def missing(self) -> str:
+        """What is said in place of a result; empty where there is one. Whether a call without one
+        ran is not known."""
+        if self.results:
+            return ""
+        return "run by the provider" if self.hosted else NO_RESULT
 
     @property
     def more_words(self) -> str:
@@ -262,6 +275,7 @@ def call_block(
             result_block(result, at, path, tool_actions(name, arguments)) for at, result in results
         ),
         entry=entry,
+        hosted=call.hosted,
     )
 
 
@@ -373,7 +387,7 @@ def _note(body: NoteMessage) -> list[Block]:
 _TRIGGERS = {"auto": "automatic", "manual": "asked for by the user"}
 _CERTAINTIES = {
     "inferred": "what it kept is worked out from the records around it",
-    "unreadable": "its agent records that it happened, and not what it says",
+    "unreadable": "its agent records that it happened, and not in words what it says",
 }
 
 

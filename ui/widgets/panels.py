@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Iterator
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractScrollArea,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -13,6 +16,7 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QSplitter,
+    QTableView,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -346,6 +350,86 @@ class OnePage(QWidget):
             self._pages[at].show()
             self._at = at
             self.updateGeometry()
+
+
+def fold_of(body: QWidget, height: int) -> int:
+    """Where a page that is cut at a height in pixels is to be cut instead, so that no line of it is
+    cut through; the height itself where that would leave too little."""
+    edge = height
+    for _ in range(_FOLDS):
+        cut = next(
+            (at for part in _leaves(body) if (at := _line_above(part, body, edge)) < edge), edge
+        )
+        if cut == edge:
+            break
+        edge = cut
+    return edge if height - edge <= scaled(_MOST_LEFT_OUT) else height
+
+
+_FOLDS = 12
+"""Parts beside one another of which each may move the edge."""
+_MOST_LEFT_OUT = 48
+"""Pixels at a text scale of 100 % that may stay empty for that."""
+
+
+def _leaves(body: QWidget) -> Iterator[QWidget]:
+    for part in body.children():
+        if isinstance(part, QWidget) and part.isVisibleTo(body):
+            is_whole = isinstance(part, QAbstractScrollArea) or part.layout() is None
+            if is_whole and not isinstance(part, QSplitter):
+                yield part
+            else:
+                yield from _leaves(part)
+
+
+def _line_above(part: QWidget, body: QWidget, edge: int) -> int:
+    """The end of the last whole line of a part above an edge that cuts it; else the edge."""
+    top = part.mapTo(body, QPoint(0, 0)).y()
+    if not top < edge < top + part.height():
+        return edge
+    above, line = 0, part.height()
+    if isinstance(part, QTableView):
+        above = part.horizontalHeader().height() + part.frameWidth()
+        line = part.verticalHeader().defaultSectionSize()
+    elif isinstance(part, QLabel) and part.wordWrap():
+        line = part.height() // max(1, part.height() // part.fontMetrics().lineSpacing())
+    whole = (edge - top - above) // max(1, line)
+    return top + above + whole * line if whole > 0 else top
+
+
+class WholeArea(QScrollArea):
+    """Scrolls up and down; while it shows the beginning, no line is cut through at its edge."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._spare = 0
+        """Pixels at the lower edge that show nothing."""
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalScrollBar().valueChanged.connect(lambda _value: self._fit())
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(0)
+        self._soon.timeout.connect(self._fit)
+
+    def _fit(self) -> None:
+        body, room = self.widget(), self.viewport().height() + self._spare
+        spare = 0
+        if body is not None and not self.verticalScrollBar().value() and body.height() > room:
+            spare = room - fold_of(body, room)
+        if spare != self._spare:
+            self._spare = spare
+            self.setViewportMargins(0, 0, 0, spare)
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._soon.start()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # Qt has set it on the page itself.
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            self._soon.start()
+        return super().eventFilter(watched, event)
 
 
 def scroll_area(

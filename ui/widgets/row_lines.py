@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from explorer.session.kinds import Flag, Kind
 from explorer.session.payloads import Previews
 from explorer.session.text import legible
 from ui.widgets.loader import BackgroundJobs
@@ -17,6 +18,15 @@ _AT_ONCE = 12
 """Rows made before the window's thread has a turn: both need the interpreter's lock."""
 _MOST_WANTED = 400
 """Rows that wait to be made; those that were asked for before these are out of sight."""
+
+
+_CALLED, _SAID = int(Flag.HAS_TOOL_CALL), int(Flag.HAS_TOOL_CALL | Flag.HAS_TEXT)
+
+
+def is_of_tool(kind: int, flags: int) -> bool:
+    """Whether an entry's first line is what a tool did: its end tells more than its middle, as a
+    file's name and the outcome."""
+    return kind == Kind.TOOL_RESULT or flags & _SAID == _CALLED
 
 
 class RowLines(QObject):

@@ -44,9 +44,8 @@ def unseen_entries(now: Situation) -> Answer:
         raise NoAnswer("The model is sent every message of this session.")
     apart = [entry for entry in unseen if entry not in path]
     reason = (
-        f"The model is not sent {count_text(len(unseen), 'message')}: {len(apart):,} are on other "
-        "branches, and "
-        f"{len(unseen) - len(apart):,} on its own path were summarized, left out or never sent."
+        f"The model is not sent the {count_text(len(apart), 'message')} on other branches, and of "
+        "its own path nothing that was summarized, left out or never meant for it."
     )
     ordered = (*reversed(apart), *(entry for entry in reversed(unseen) if entry in path))
     return Answer(

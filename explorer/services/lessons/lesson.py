@@ -11,8 +11,8 @@ Kind = Literal["entry", "cut", "choose", "number"]
 KINDS: tuple[Kind, ...] = ("entry", "cut", "choose", "number")
 """How a prediction is made: an entry pointed at, the cut moved, options chosen, a number typed."""
 
-CutShown = Literal["hidden", "after", "shown"]
-CUTS: tuple[CutShown, ...] = ("hidden", "after", "shown")
+CutShown = Literal["hidden", "after", "line", "shown"]
+CUTS: tuple[CutShown, ...] = ("hidden", "after", "line", "shown")
 
 PARTS = (
     "map", "context", "gauge", "compaction", "budget", "sizes", "ledger", "instructions",
@@ -53,7 +53,8 @@ class Step(Struct, frozen=True):
     place: str = ""
     """A place of its own, in ``places.PLACES``; empty: the lesson's."""
     cut: CutShown = "hidden"
-    """When the cut is on the map: never, with the answer, or all the time."""
+    """When the cut is on the map: never, with the answer, all the time but without what becomes of
+    the entries, or all the time."""
     sums: bool = False
     """Whether each row of the map has the sum of tokens from it to the newest entry."""
     line: int = 0

@@ -298,11 +298,11 @@ def _each(outcomes: list[ProfileOutcome], what: Callable[[ProfileOutcome], str])
 def cuts_by_profile(now: Situation) -> Answer:
     """Which systems cut at the same entry as the rules of the lesson."""
     outcomes, mine = _outcomes(now), now.made
-    same = frozenset(one.profile.name for one in outcomes if one.first_kept == mine.first_kept)
+    same = [one.profile for one in outcomes if one.first_kept == mine.first_kept]
+    with_it = ", ".join(profile.title for profile in same) or "none of them"
     return Answer(
-        f"Here the cut falls before #{mine.first_kept}. "
-        f"{_each(outcomes, lambda one: f'before #{one.first_kept}')}.",
-        chosen=same or frozenset({NONE}),
+        f"Here the cut falls before #{mine.first_kept}; there too: {with_it}.",
+        chosen=frozenset(profile.name for profile in same) or frozenset({NONE}),
         options=(*_options(outcomes), _NONE),
         show=mine.first_kept,
     )
@@ -315,7 +315,10 @@ def keeps_most(now: Situation) -> Answer:
         raise NoAnswer("None of the systems would compact here.")
     most = max(one.shown.tokens_kept for one in outcomes)
     best = frozenset(one.profile.name for one in outcomes if one.shown.tokens_kept == most)
-    kept = _each(outcomes, lambda one: f"{tokens_text(one.shown.tokens_kept)} kept")
+    kept = _each(
+        outcomes,
+        lambda one: f"{tokens_text(one.shown.tokens_kept)} kept, cut before #{one.first_kept}",
+    )
     return Answer(f"{kept}.", chosen=best, options=_options(_outcomes(now)))
 
 

@@ -10,6 +10,8 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
+from explorer.audit.difference import Candidate, difference
+from explorer.audit.findings import Fidelity
 from explorer.audit.ledger import TEXTURES, LedgerVerdict
 from explorer.audit.needed_again import NeededAgain
 from explorer.audit.overview import Overview, overview
@@ -37,6 +39,7 @@ from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 from tests.ui.sessions import NumberedLines
 from tests.ui.waiting import settle, shown_texts, wait_for
+from ui.audit.compare.pages import UNKNOWN, figures_of
 from ui.audit.known import (
     ProvenanceBadge,
     marked,
@@ -144,6 +147,25 @@ def test_pages_and_rows_keep_their_place_when_words_above_change(tab: AuditTab) 
     tab.headline.setText("More words than before, and then even more of them. " * 3)
     settle()
     assert tab.bar.mapTo(tab, QPoint(0, 0)) == places.pop()[0]
+
+
+@pytest.mark.parametrize(("width", "lines"), [(452, 1), (324, 2)])
+def test_the_pages_stand_in_one_line_with_their_counts(
+    tab: AuditTab, width: int, lines: int
+) -> None:
+    """In a narrow tab in two lines of as many."""
+    made, *_ = twice()
+    tab.show_overview(shown(made), NumberedLines())
+    tab.resize(width, 800)
+    for title in (FINDINGS, LOSSES, BRANCHES):
+        tab.set_count(title, 12)
+    settle()
+    buttons = [tab.bar.button(at) for at in range(6)]
+    tops = [button.y() for button in buttons]
+    assert len(set(tops)) == lines
+    assert {tops.count(top) for top in tops} == {6 // lines}
+    for button in buttons:
+        assert button.width() > button.fontMetrics().horizontalAdvance(button.text())
 
 
 def test_a_page_with_the_keyboard_does_not_look_chosen(tab: AuditTab) -> None:
@@ -393,3 +415,11 @@ def test_a_path_that_is_still_looked_through_is_not_said_to_have_nothing(
     page.show_needed(NeededAgain(), None)
     assert "Nothing was compacted here" in shown_texts(page)
     page.close()
+
+
+def test_of_a_summary_that_cannot_be_read_no_findings_are_counted() -> None:
+    closed = Candidate("closed", "", fidelity=Fidelity(is_readable=False))
+    read = Candidate("read", "All was done.", 4, fidelity=Fidelity())
+    rows = {row.title: tuple(row.values) for row in figures_of(difference([closed, read]))}
+    assert rows["Standing instructions"] == (UNKNOWN, "0")
+    assert rows["Tokens of the summary"] == (UNKNOWN, "4")

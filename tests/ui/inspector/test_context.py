@@ -45,7 +45,7 @@ def test_shows_the_messages_that_the_model_sees(pane: ContextPane, conformance_d
 
 
 def test_what_no_file_tells_is_marked_beside_its_figure(pane: ContextPane) -> None:
-    """Size, window and model; nothing of a context that was sent from here."""
+    """Size and window; nothing of a context that was sent from here."""
     talk = Talk()
     talk.message("user", content="Is it done? " * 40)
     pane.show_context(talk.document, talk.document.leaf)
@@ -54,9 +54,8 @@ def test_what_no_file_tells_is_marked_beside_its_figure(pane: ContextPane) -> No
     assert words == {
         "size": "size inferred",
         "window": "window inferred",
-        "model": "model unreadable",
     }
-    assert ", ≈" in pane.title.text() and "about" in pane.title.accessibleName()
+    assert ": ≈" in pane.title.text() and "about" in pane.title.accessibleName()
     assert "model not recorded" in pane.facts.text() and "thinking" not in pane.facts.text()
     assert "no provider reported it" in pane.badges["size"].toolTip()
     talk.entry("thinking_level_change", thinkingLevel="high")
@@ -140,6 +139,19 @@ def test_thousands_of_messages_read_only_what_is_seen(pane: ContextPane) -> None
     assert last.data(ENTRY) == 5999
 
 
+def test_the_end_stays_in_sight_when_the_head_grows(pane: ContextPane) -> None:
+    talk = Talk()
+    talk.turns(40)
+    pane.resize(324, 400)
+    pane.show_context(talk.document, talk.document.leaf)
+    settle()
+    bar = pane.table.verticalScrollBar()
+    assert bar.value() == bar.maximum() > 0
+    pane.facts.setText("words " * 60)
+    settle()
+    assert bar.value() == bar.maximum()
+
+
 def test_nothing_sent_says_so(pane: ContextPane) -> None:
     pane.show_context(None, -1)
     settle()
@@ -150,10 +162,10 @@ def test_figures_give_way_in_a_narrow_pane(pane: ContextPane) -> None:
     talk = Talk()
     talk.turns(3)
     pane.show_context(talk.document, talk.document.leaf)
-    pane.resize(330, 500)
-    settle()
-    assert pane.width() == 330
-    assert pane.table.isColumnHidden(pane.model.column("So far"))
-    pane.resize(600, 500)
-    settle()
-    assert not pane.table.isColumnHidden(pane.model.column("So far"))
+    row = pane.model.index(pane.model.rowCount() - 1, 0)
+    for width, has_sum, has_role in ((280, False, False), (324, True, False), (600, True, True)):
+        pane.resize(width, 500)
+        settle()
+        assert pane.width() == width
+        assert pane.table.isColumnHidden(pane.model.column("So far")) is not has_sum
+        assert bool(row.data(LEAD)) is has_role

@@ -87,6 +87,23 @@ def test_sessions_are_grouped_newest_first(pane: LibraryPane) -> None:
     assert not model.flags(model.index(0)) & Qt.ItemFlag.ItemIsSelectable
 
 
+def test_no_row_is_cut_and_the_open_session_stays_in_sight(pane: LibraryPane) -> None:
+    pane.show_sessions([row(at, f"S{at}", "/w", ms(2026, 3, at)) for at in range(1, 20)], 12)
+    at = pane.model.index(pane.model.row_of(12))
+    for height in range(260, 420, 9):
+        pane.resize(220, height)
+        settle()
+        room = pane.list.viewport().height()
+        shown = [
+            rect
+            for one in range(pane.model.rowCount())
+            if (rect := pane.list.visualRect(pane.model.index(one))).bottom() >= 0
+            and rect.top() < room
+        ]
+        assert pane.list.visualRect(at) in shown, height
+        assert all(rect.top() >= 0 and rect.bottom() < room for rect in shown), height
+
+
 def test_a_click_and_the_keys_open_but_not_what_is_open(pane: LibraryPane) -> None:
     opened: list[int] = []
     pane.open_requested.connect(opened.append)

@@ -169,6 +169,15 @@ def test_a_result_holds_what_its_tool_recorded_beside_the_text() -> None:
     assert result_block(result(notRun=True)).missing == "not run"
 
 
+def test_of_a_call_without_a_result_it_is_not_said_that_it_did_not_run() -> None:
+    def missing(**more: bool) -> str:
+        (block,) = blocks(Entry.of(AssistantMessage((ToolCallBlock("a", "ls", {}, **more),))))
+        assert isinstance(block, CallBlock)
+        return block.missing
+
+    assert (missing(), missing(hosted=True)) == ("no result", "run by the provider")
+
+
 def test_the_words_of_an_entry_are_all_that_can_be_read_of_it() -> None:
     reply = AssistantMessage(
         (ThinkingBlock("hm"), TextBlock("yes"), ToolCallBlock("a", "ls", {"path": "src"}))

@@ -3,15 +3,57 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from tests.ui.waiting import Heard, button, settle, shown_texts, wait_for
-from ui.widgets.labels import ElidedLabel, LinkButton
+from ui.widgets.labels import ElidedLabel, LinkButton, elided
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
-from ui.widgets.panels import CollapsibleSection, EmptyState
+from ui.widgets.panels import CollapsibleSection, EmptyState, WholeArea, column_in
 from ui.widgets.plain_text import LINE, PIECE, PlainTextView, StreamView, split_lines
+
+TITLE = "bash python scripts/replay_log.py --all --verbose…, 7 lines"
+
+
+@pytest.mark.parametrize("letters", range(8, 60, 3))
+def test_a_title_has_one_mark_where_something_is_missing(app: QApplication, letters: int) -> None:
+    metrics = QFontMetrics(app.font())
+    width = metrics.averageCharWidth() * letters
+    for text in (TITLE, TITLE.replace("…", ""), "It was cut before…"):
+        for keep_end in (True, False):
+            shown = elided(metrics, text, width, keep_end=keep_end)
+            assert metrics.horizontalAdvance(shown) <= width
+            assert shown == text or shown.count("…") == 1 or (text == TITLE and not keep_end)
+            assert "……" not in shown
+
+
+def test_what_came_of_a_call_stays_in_its_title(app: QApplication) -> None:
+    metrics = QFontMetrics(app.font())
+    width = metrics.horizontalAdvance(TITLE) - 1
+    assert elided(metrics, TITLE, width, keep_end=True).endswith("…, 7 lines")
+    assert elided(metrics, "read a/very/long/way.py", width - 250, keep_end=True).endswith(".py")
+
+
+def test_a_page_that_scrolls_ends_between_two_lines(app: QApplication) -> None:
+    area, page = WholeArea(), QWidget()
+    column = column_in(page, 0)
+    column.addWidget(QLabel("\n".join("one line after the other" for _ in range(9)), wordWrap=True))
+    for _ in range(20):
+        column.addWidget(QLabel("a row"))
+    area.setWidget(page)
+    area.show()
+    for height in range(150, 260, 7):
+        area.resize(240, height)
+        settle()
+        low, lines = area.viewport().height(), list[int]()
+        assert height - 30 < low <= height, "no more than a line is left out"
+        for label in page.findChildren(QLabel):
+            count = label.text().count("\n") + 1
+            line, top = label.height() // count, label.mapTo(page, QPoint(0, 0)).y()
+            lines += range(top, top + count * line, line)
+        assert not [top for top in lines if top < low < top + line], height
 
 
 def test_lines_are_split_whatever_the_pieces() -> None:

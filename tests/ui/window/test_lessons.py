@@ -20,6 +20,7 @@ from tests.ui.window.running import RunningWindow, on_screen, sample_path
 from tests.ui.window.steps import prepared
 from tests.ui.window.test_looks import clashes
 from ui.lessons.lesson_run import LessonRun
+from ui.lessons.overlay import Overlay
 
 
 class Pupil:
@@ -105,6 +106,23 @@ class Pupil:
         await self.live.until(lambda: not self.lessons.is_asking, "the answer")
         await self.live.settle()
 
+    def check_covers(self, is_last: bool) -> None:
+        """What answers a later step stays covered until the last one is answered."""
+        window, overlay = self.live.window, self.live.window.findChild(Overlay)
+        assert overlay is not None
+        lit = self.step.then or self.step.light
+        shown: set[QWidget] = {window.inspector} if is_last else set()
+        shown |= {window.header.gauge} if is_last or lit == "gauge" else set()
+        assert set(overlay.covered) == {window.inspector, window.header.gauge} - shown
+        tells = "in the context" in "".join(window.map.model.texts.tip(self.replied()))
+        assert tells is is_last, self.step.title
+
+    def replied(self) -> int:
+        """An entry with which its provider reported the context's size; else the leaf."""
+        usage = self.live.document.tree.columns.usage
+        path = reversed(self.live.document.tree.path(self.live.document.leaf))
+        return next((at for at in path if usage[at] > 0), self.live.document.leaf)
+
     async def next(self) -> None:
         """Go on, or end the lesson."""
         step = self.lessons.step
@@ -127,6 +145,7 @@ class Pupil:
             assert self.pane.step.reason.text()
             results.append(expected)
             is_last = self.pane.step.next.text().startswith("End")
+            self.check_covers(is_last)
             assert self.pane.step.total.isVisible() is (is_last and len(results) > 1)
             if is_last and len(results) > 1:
                 total = f"{sum(results)} of {len(results)} predicted rightly"

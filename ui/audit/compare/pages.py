@@ -343,7 +343,9 @@ def figures_of(found: Difference) -> list[ComparisonRow]:
 
 
 def _count(one: Candidate, group: Group) -> str:
-    return UNKNOWN if one.fidelity is None else f"{len(one.fidelity.of(group)):,}"
+    if one.fidelity is None or not one.fidelity.is_readable:
+        return UNKNOWN
+    return f"{len(one.fidelity.of(group)):,}"
 
 
 def _tokens(tokens: int) -> str:

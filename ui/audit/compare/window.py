@@ -410,9 +410,16 @@ class CompareDraftsWindow(ComparisonWindow):
             return
         names = [one.name for one in shown.candidates]
         apart = sum(not row.is_equal for row in shown.sections)
-        words = [f"{apart} of {count(len(shown.sections), 'section')} differ"]
+        closed = [
+            one.name for one in shown.candidates if one.fidelity and not one.fidelity.is_readable
+        ]
+        words = (
+            [f"Encrypted by the provider or not recorded: {', '.join(closed)}"] if closed else []
+        )
+        if len(closed) < len(names):
+            words.append(f"{apart} of {count(len(shown.sections), 'section')} differ")
         for at, name in enumerate(names):
-            if at != shown.reference and shown.candidates[at].fidelity is not None:
+            if at != shown.reference and not closed and shown.candidates[at].fidelity is not None:
                 mine = sum(row.has(at) for row in shown.findings)
                 theirs = sum(row.has(shown.reference) for row in shown.findings)
                 words.append(f"{name}: {mine:,} findings of its own, the reference {theirs:,}")

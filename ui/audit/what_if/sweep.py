@@ -120,6 +120,8 @@ class SweepPage(QWidget):
         column.addWidget(self.heat, 1)
         column.addWidget(self.key)
         column.addWidget(self.words)
+        # Without the map the words stand at the top.
+        column.addStretch(0)
         column.addLayout(foot)
         self._show_question("", asks=False)
 
@@ -233,7 +235,8 @@ class SweepPage(QWidget):
         low = min(self.sweep.cells, key=figure.value)
         high = max(self.sweep.cells, key=figure.value)
         facts = [
-            f"Pale: {figure.less}, {figure.text(low)}. Dark: {figure.more}, {figure.text(high)}.",
+            f"Faint: {figure.less}, {figure.text(low)}. "
+            f"Strong: {figure.more}, {figure.text(high)}.",
             "Dashed frame: the sizes in force." if self._is_swept() else "",
             "Red stroke: some requests do not fit the window."
             if any(cell.too_large for cell in self.sweep.cells)

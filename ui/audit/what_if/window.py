@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
+    QFrame,
     QLabel,
     QScrollArea,
     QTabWidget,
@@ -31,7 +32,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.loader import Loader
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import column_in, labelled, push_button, scroll_area, stacked
+from ui.widgets.panels import WholeArea, column_in, labelled, push_button, stacked
 
 LEAST_WINDOW, MOST_WINDOW = 2_000, 10_000_000
 
@@ -166,6 +167,29 @@ Walk = Callable[[WalkQuestion], Drawing]
 """Walks the session; for a worker thread."""
 
 
+class _Part(QWidget):
+    """As low as its words at its width and the least height of one of its widgets: Qt would take
+    the height that its words have at their least width."""
+
+    def __init__(self, elastic: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._elastic = elastic
+
+    def minimumSizeHint(self) -> QSize:
+        least, layout = super().minimumSizeHint(), self.layout()
+        if layout is None or not layout.hasHeightForWidth():
+            return least
+        elastic = self._elastic
+        low = max(elastic.minimumSizeHint().height(), elastic.minimumHeight())
+        spare = max(0, elastic.sizeHint().height() - low)
+        return QSize(least.width(), layout.heightForWidth(max(self.width(), 1)) - spare)
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self.updateGeometry()
+
+
 class WhatIfWindow(QDialog):
     """Does not block the window: a sign, or Return, selects its entry on the map. It can be used
     when ``building`` is done."""
@@ -270,7 +294,7 @@ class WhatIfWindow(QDialog):
 
     def _over_time(self) -> QWidget:
         page = QWidget(self)
-        upper, lower = QWidget(page), QWidget(page)
+        upper, lower = _Part(self.chart, page), _Part(self.totals, page)
         above = column_in(upper, S8)
         above.addWidget(self.legend)
         above.addWidget(self.chart, 1)
@@ -280,12 +304,17 @@ class WhatIfWindow(QDialog):
         below.addWidget(self.added_rules)
         below.addWidget(self.note)
         column = column_in(page, margins=(S16, S12, S16, S12))
-        column.addWidget(stacked(upper, lower, (3, 2), page))
+        split = stacked(upper, lower, (1, 0), page)
+        # The chart has what the rest can spare.
+        split.setSizes([MOST_WINDOW, 1])
+        column.addWidget(split)
         return page
 
     def _scrolled(self, content: QWidget) -> QScrollArea:
         """With large text in a small window a page is higher than its place."""
-        area = scroll_area(self, has_frame=False)
+        area = WholeArea(self)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(content)
         return area
 

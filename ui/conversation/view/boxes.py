@@ -27,6 +27,7 @@ from ui.conversation.view.calls import seconds
 from ui.conversation.view.parts import ItemPart, Note, Prose, Role, Row
 from ui.inspector.markdown_view import InertDocument, render_markdown
 from ui.theme.tokens import blend
+from ui.widgets.labels import elided
 
 _WIDEST = 900
 """Words are not set wider than this, at a text scale of 100 %: longer lines read badly."""
@@ -455,7 +456,7 @@ class RowBox(Box):
         metrics = inks.mono_metrics if row.mono else inks.metrics
         room = max(0, int(right - self.left))
         # Laying out what cannot be seen would take its time.
-        shown = metrics.elidedText(row.text[:1000], Qt.TextElideMode.ElideRight, room)
+        shown = elided(metrics, row.text[:1000], room)
         width = metrics.horizontalAdvance(shown)
         if looks.query and (at := shown.casefold().find(looks.query.casefold())) >= 0:
             left = self.left + metrics.horizontalAdvance(shown[:at])

@@ -29,7 +29,7 @@ from ui.conversation.view.parts import (
     rest_parts,
 )
 from ui.widgets.figures import count
-from ui.widgets.message_blocks import CallBlock, DiffBlock, ResultBlock, result_block
+from ui.widgets.message_blocks import NO_RESULT, CallBlock, DiffBlock, ResultBlock, result_block
 
 LINES_SHOWN = 24
 """Lines of an output that are shown before the rest is asked for."""
@@ -177,7 +177,8 @@ def _tail(
     if answer is not None:
         return _outcome(block, answer, live)
     if live is None or live.state is CallState.ARRIVED:
-        return ("arriving", "dim") if running else ("not run", "dim")
+        missing = NO_RESULT if block is None else block.missing
+        return "arriving" if running and missing == NO_RESULT else missing, "dim"
     if live.state is CallState.WAITING:
         return "waiting for your approval", "comp"
     if live.state is CallState.RUNNING:
