@@ -131,7 +131,7 @@ def _wait(pid: int, alive: int, ends: dict[int, int], woken: int) -> None:
             os.read(woken, 64)
 
 
-def _report(report: int, line: dict[str, object]) -> None:
+def _report(report: int, line: dict[str, int | None]) -> None:
     """Write a line for the program; where it is dead already, its command still has to end."""
     with contextlib.suppress(BrokenPipeError):
         os.write(report, json.dumps(line).encode() + b"\n")
@@ -157,7 +157,7 @@ def main(arguments: list[str]) -> None:
     left = _settle(ends) if pid in ends else 0
     _end_all(pid, ends, grace)
     code = os.waitstatus_to_exitcode(ends[pid]) if pid in ends else None
-    outcome = {
+    outcome: dict[str, int | None] = {
         "code": code if code is not None and code >= 0 else None,
         "signal": -code if code is not None and code < 0 else None,
         "left": left,
