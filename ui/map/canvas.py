@@ -55,6 +55,8 @@ class Geometry(Struct, frozen=True):
     scale: float
     """The font's height over the one that the measures were drawn for."""
     lanes: int
+    digits: int = 3
+    """Of the number of the last entry."""
 
     @staticmethod
     def scale_of(font: QFont) -> float:
@@ -180,7 +182,7 @@ class Geometry(Struct, frozen=True):
     @property
     def text_right(self) -> float:
         if self.has_names:
-            return self.name_right - self.px(48)
+            return self.name_right - self.px(24 + 8 * self.digits)
         if self.has_bars:
             return self.name_right
         return self.width - self.px(84) if self.has_numbers else self.width - self.px(12)

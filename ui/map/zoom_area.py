@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
@@ -43,12 +44,9 @@ class ZoomedArea(QAbstractScrollArea):
         geometry = Geometry(
             size.width(), size.height(), 1.0, self.verticalScrollBar().value(),
             self.model.rows.count, scale, self.model.lane_count,
+            max(3, len(str(len(self.model.tree) - 1))),
         )  # fmt: skip
-        row_height = max(1e-5, self._zoom * geometry.actual_row)
-        return Geometry(
-            geometry.width, geometry.height, row_height, geometry.offset,
-            geometry.rows, scale, geometry.lanes,
-        )  # fmt: skip
+        return replace(geometry, row_height=max(1e-5, self._zoom * geometry.actual_row))
 
     @property
     def zoom(self) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QWheelEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QWheelEvent
 from PySide6.QtTest import QSignalSpy, QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 
@@ -349,6 +350,14 @@ def test_rows_are_named_by_their_index_where_it_has_room(show: Show, branchy: Br
         assert pane.view.geometry_now().has_names is has_names, width
         assert not has_names or has_ink()
     assert pane.view.geometry_now().text_left == left, "no title is moved for it"
+
+
+@pytest.mark.parametrize("last", [281, 99_999, 199_999])
+def test_words_end_before_the_number_of_an_entry(show: Show, last: int) -> None:
+    view = show(Talk().document).view
+    geometry = replace(view.geometry_now(), rows=last + 1, digits=len(str(last)))
+    number = QFontMetricsF(view.inks.small).horizontalAdvance(f"#{last}")
+    assert geometry.name_right - number - geometry.text_right >= geometry.px(8)
 
 
 def test_the_list_is_in_step_with_the_map(show: Show, branchy: Branchy) -> None:
