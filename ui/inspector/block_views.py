@@ -231,7 +231,10 @@ class FactsView(BlockView):
         label.setAlignment(Qt.AlignmentFlag.AlignTop)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         # A label that wraps asks for little; the names beside it would take the rest.
-        label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        # Or it has the height of one line, however many there are.
+        policy.setHeightForWidth(True)
+        label.setSizePolicy(policy)
         return label
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -357,9 +355,7 @@ def fold_of(body: QWidget, height: int) -> int:
     cut through; the height itself where that would leave too little."""
     edge = height
     for _ in range(_FOLDS):
-        cut = next(
-            (at for part in _leaves(body) if (at := _line_above(part, body, edge)) < edge), edge
-        )
+        cut = _line_above(body, body, edge)
         if cut == edge:
             break
         edge = cut
@@ -372,21 +368,15 @@ _MOST_LEFT_OUT = 48
 """Pixels at a text scale of 100 % that may stay empty for that."""
 
 
-def _leaves(body: QWidget) -> Iterator[QWidget]:
-    for part in body.children():
-        if isinstance(part, QWidget) and part.isVisibleTo(body):
-            is_whole = isinstance(part, QAbstractScrollArea) or part.layout() is None
-            if is_whole and not isinstance(part, QSplitter):
-                yield part
-            else:
-                yield from _leaves(part)
-
-
 def _line_above(part: QWidget, body: QWidget, edge: int) -> int:
-    """The end of the last whole line of a part above an edge that cuts it; else the edge."""
+    """The end of the last whole line above an edge that cuts a part; else the edge."""
     top = part.mapTo(body, QPoint(0, 0)).y()
     if not top < edge < top + part.height():
         return edge
+    is_leaf = isinstance(part, QAbstractScrollArea) or part.layout() is None
+    if isinstance(part, QSplitter) or not is_leaf:
+        shown = (one for one in part.children() if isinstance(one, QWidget) and not one.isHidden())
+        return min((_line_above(one, body, edge) for one in shown), default=edge)
     above, line = 0, part.height()
     if isinstance(part, QTableView):
         above = part.horizontalHeader().height() + part.frameWidth()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel
 
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning
@@ -14,6 +15,7 @@ from tests.compaction.pruned_sessions import prune, take_back, used
 from tests.compaction.sessions import Session
 from tests.ui.sessions import Talk, call_block
 from tests.ui.waiting import wait_for
+from ui.inspector.block_views import FactsView
 from ui.inspector.entry_content import (
     caller_of,
     gather,
@@ -22,7 +24,7 @@ from ui.inspector.entry_content import (
     results_after,
 )
 from ui.widgets.loader import Loader
-from ui.widgets.message_blocks import CallBlock, FactsBlock
+from ui.widgets.message_blocks import CallBlock, FactsBlock, NamedValue
 
 
 def test_what_nobody_expected_is_told_too(
@@ -100,3 +102,13 @@ def test_a_pruned_result_names_the_prune_and_what_took_it_back() -> None:
     (told,) = pruned_facts(session.tree, result)
     assert isinstance(told, FactsBlock) and told.facts[-1].value == f"#{undo}"
     assert pruned_facts(session.tree, result + 2) == []
+
+
+def test_a_long_value_has_all_its_lines(app: QApplication) -> None:
+    words = "its agent records that it happened, and not in words what it says"
+    view = FactsView(FactsBlock((NamedValue("Tokens before (recorded)", words),)))
+    view.resize(300, view.heightForWidth(300))
+    view.show()
+    (label,) = [one for one in view.findChildren(QLabel) if one.text() == words]
+    assert label.height() >= label.heightForWidth(label.width()) > label.fontMetrics().height() * 2
+    assert label.alignment() & Qt.AlignmentFlag.AlignTop, "beside its name"
