@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -155,10 +156,7 @@ def _steps(lines: list[str], start: int, mistakes: list[LessonMistake]) -> list[
         if lines[at].strip():
             mistakes.append(LessonMistake(at + 1, "Words before the first step (## Title)."))
             break
-    return [
-        _step(lines, at, stop, mistakes)
-        for at, stop in zip(begins, [*begins[1:], len(lines)], strict=True)
-    ]
+    return [_step(lines, at, stop, mistakes) for at, stop in pairwise([*begins, len(lines)])]
 
 
 def _step(lines: list[str], start: int, stop: int, mistakes: list[LessonMistake]) -> Step:
