@@ -184,6 +184,7 @@ def test_a_command_is_looked_into_up_to_a_length_and_a_folder_alone_is_a_run() -
     assert shell_command("cd /w") == ShellCommand(ShellWork.RUN, folder="/w")
     assert shell_command("set -e; cd a; cd b; ls").folder == "b"
     assert shell_command("cd; ls").folder == ""
+    assert shell_command("cat a; echo; cat b").prints == ()
 
 
 E = ActionKind.EDIT
