@@ -119,21 +119,30 @@ def test_found_sessions_are_called_as_in_the_library(bench: Workbench, tmp_path:
     assert sorted(one.title for one in found) == sorted(row.title for row in rows.values())
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ZeroDivisionError("a file that nobody expected"), "a file that nobody expected"),
+        (PermissionError(13, "Permission denied", "/x"), "Permission denied"),
+        (OSError("odd"), "odd"),
+        (KeyError(), "KeyError"),
+    ],
+)
 def test_one_agents_failing_search_loses_no_other(
-    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
 ) -> None:
-    home = homes.usual_home(tmp_path / "home")
+    home = homes.pi_session(tmp_path / "home", "quay-1", "/w").parents[4]
 
     class Failing:
         name, title = GEMINI.name, GEMINI.title
 
         def find(self, *_: object) -> None:
-            raise ZeroDivisionError("a file that nobody expected")
+            raise error
 
     monkeypatch.setitem(registry.ADAPTERS, "gemini", Failing())
     found = look(bench, home)
-    assert len(found.sessions) == 6
-    assert found.failures == ((GEMINI.title, "a file that nobody expected"),)
+    assert len(found.sessions) == 1
+    assert found.failures == ((GEMINI.title, reason),)
 
 
 def test_homes_that_were_moved_by_variables_are_found(bench: Workbench, tmp_path: Path) -> None:
