@@ -29,6 +29,7 @@ from explorer.services.lessons.prediction import Prediction, answer_words, judge
 from explorer.services.lessons.situation import NoAnswer, situation_at
 from explorer.services.sent_context import sent_context
 from explorer.services.session_audit import audit_session, begun_row
+from explorer.services.session_files import transcripts_of
 from explorer.services.session_forks import plan_fork
 from explorer.services.skeleton import skeleton
 from explorer.services.summary_audit import Auditor
@@ -209,6 +210,9 @@ def read(document: Document) -> Iterator[str]:
     for turn in turns(map(Numbered, entries, read)):
         yield f"== turn {turn.number}"
         yield from map(shown, turn.items)
+    written = transcripts_of(document).write(document.tree, document.payloads.stored, document.leaf)
+    yield f"== {written.lines} lines in {written.path.name}"
+    yield from map(shown, written.path.read_text(encoding="utf-8").split("\n=== "))
     profile = PROFILES["explorer"]
     sizes = replace(Settings.of(profile), keep_recent_tokens=2_000)
     for at in (document.leaf, document.leaf // 2):
