@@ -19,6 +19,7 @@ from msgspec.structs import fields, replace
 
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.models.client import ModelInfo
 from explorer.services.agent import outgoing_of
 from explorer.services.document import Document
 from explorer.services.edits import CannotShape
@@ -27,6 +28,12 @@ from explorer.services.lessons.lesson import Step
 from explorer.services.lessons.places import PLACES, find_place
 from explorer.services.lessons.prediction import Prediction, answer_words, judge
 from explorer.services.lessons.situation import NoAnswer, situation_at
+from explorer.services.recall import (
+    RecallOrder,
+    RecallRefused,
+    compaction_context,
+    plan_tests,
+)
 from explorer.services.sent_context import sent_context
 from explorer.services.session_audit import audit_session, begun_row
 from explorer.services.session_files import transcripts_of
@@ -203,6 +210,29 @@ def audits(document: Document) -> Iterator[str]:
             yield f"  {error}"
 
 
+def recalled(document: Document) -> Iterator[str]:
+    """What would be asked about each compaction, of models with windows of several sizes."""
+    columns = document.tree.columns
+    for window in (None, 30_000, 14_000, 900):
+        model = ModelInfo("x/y", "", window, 2_500, input_price=1e-6, output_price=3e-6)
+        forget = document.shared.client.serve(model, lambda _request, _emit, _cancelled: None)
+        for entry in [*columns.compactions, 0]:
+            for by in ("", "x/y"):
+                yield f"== #{entry}, a window of {window}, judged by {by!r}"
+                try:
+                    context = compaction_context(document, entry)
+                    (test,) = plan_tests(document, [context], RecallOrder("x/y", by))
+                except RecallRefused as error:
+                    yield str(error)
+                    continue
+                yield f"{test.cost_sentence} {shown(test.questions)}"
+                yield from (one.sentence for one in test.views.values())
+                for name, request in test.requests.items():
+                    sent = [message.text for message in request.messages]
+                    yield f"  {name} {shown([sent, request.max_output_tokens, request.tools])}"
+        forget()
+
+
 def read(document: Document) -> Iterator[str]:
     """The session as it is read from top to bottom, and each template in its request."""
     entries = range(len(document.tree))
@@ -224,7 +254,7 @@ def read(document: Document) -> Iterator[str]:
 
 TABLES: Mapping[str, Callable[[Document], Iterator[str]]] = {
     "lessons": lessons, "previews": previews, "columns": columns, "sent": sent, "moves": moves,
-    "audits": audits, "read": read,
+    "audits": audits, "recalled": recalled, "read": read,
 }  # fmt: skip
 
 

@@ -163,7 +163,7 @@ def _step(lines: list[str], start: int, stop: int, mistakes: list[LessonMistake]
     title = lines[start][3:].strip()
     part = range(start + 1, stop)
     opens = next((at for at in part if lines[at].strip() == "```toml"), -1)
-    closes = next((at for at in part if at > opens >= 0 and lines[at].strip() == "```"), -1)
+    closes = next((at for at in part if at > opens and lines[at].strip() == "```"), -1)
     if opens < 0 or closes < 0:
         what = "no block of ```toml" if opens < 0 else "a block of ```toml that does not end"
         mistakes.append(LessonMistake(start + 1, f"The step “{title}” has {what}."))
