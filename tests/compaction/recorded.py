@@ -15,6 +15,19 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
+from explorer.compaction.background import (
+    Applied,
+    Exceeded,
+    Failed,
+    Machine,
+    ModelChanged,
+    Rendered,
+    Rendering,
+    RunCancelled,
+    RunFinished,
+    RunState,
+    step,
+)
 from explorer.compaction.branch_summaries import branch_request, prepare_branch
 from explorer.compaction.context_size import (
     context_size,
@@ -24,11 +37,33 @@ from explorer.compaction.context_size import (
 )
 from explorer.compaction.partition import Partition, partition
 from explorer.compaction.preparation import Preparation, prepare
-from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.compaction.profile.rules import Pruning
+from explorer.compaction.profile import (
+    BASES,
+    PROFILES,
+    Profile,
+    Settings,
+    changed,
+    profile_values,
+    read_profile,
+)
+from explorer.compaction.profile.rules import Background, Pruning
 from explorer.compaction.profile_comparison import causes, compare_profiles
 from explorer.compaction.pruning import plan_pruning
 from explorer.compaction.requests import build_requests
+from explorer.compaction.triggers import (
+    Guards,
+    LastReply,
+    TriggerSituation,
+    cooling_ms,
+    decide,
+    fitted,
+    limits_of,
+    manual_now,
+    may_continue,
+    resting_words,
+    should_compact,
+    unfit_words,
+)
 from explorer.session.context import context_at
 from explorer.settings.prompt_templates import load_templates
 from tests.compaction.pruned_sessions import prune, take_back, used
@@ -226,7 +261,118 @@ def table(seed: int) -> str:
     return "\n".join([*(short(line, _LINE) for line in told(session_of(seed))), ""])
 
 
+# the rules by themselves --------------------------------------------------------------------------
+
+_TEXTS = ("on", "off", "0", "1", "-1", "1_000", "2.5", "1,5", "100", "1e9", "", "a, b,,", "pi", "x")
+
+
+def rules() -> Iterator[str]:
+    """Every value of every profile, why others are refused, and when is compacted."""
+    for name, profile in BASES.items():
+        values = profile_values(profile)
+        yield f"== {name}: {shown(values)}"
+        yield from (f"{key} = {value!r}" for key, value in values.items())
+    base = PROFILES["copilot"]
+    known = profile_values(base)
+    inner = {
+        f"{key}.{name}" for key in known if isinstance(known[key], dict) for name in known[key]
+    }
+    for key in [
+        *known,
+        *sorted(inner),
+        "pruning.amount",
+        "nothing",
+        "pruning.nothing",
+        "sections.x",
+    ]:
+        said = []
+        for text in _TEXTS:
+            try:
+                made = profile_values(changed(base, key, text))
+                said.append(shown([one for one in made if made[one] != known[one]]))
+            except ValueError as error:
+                said.append(str(error))
+        yield f"{key}: {'; '.join(said)}"
+    for value in (None, True, False, 3, -1, 0.5, "x", [], ["a"], [1], {}, {"x": 1}, float("inf")):
+        read = read_profile(dict.fromkeys([*known, "odd"], value), base)
+        yield f"{value!r}: {shown(read.mistakes)} {shown(dict(read.unknown))}"
+    yield from _due()
+    yield from _ahead()
+
+
+def _due() -> Iterator[str]:
+    """Limits of windows, and decisions."""
+    for name, profile in BASES.items():
+        for window, reserve, model in (
+            (200_000, 16_384, None), (8_000, 16_384, None), (100, 99, 50), (3, 1, 2), (1, 0, 1),
+            (200_000, 16_384, 32_000), (32_000, 1_000, 200_000),
+        ):  # fmt: skip
+            settings = replace(Settings.of(profile), context_window=window, reserve_tokens=reserve)
+            limits = limits_of(profile, settings, model)
+            sizes = fitted(profile, settings, model)
+            near = [should_compact(limits.threshold + by, profile, sizes) for by in (-1, 0, 1)]
+            facts = [limits, sizes.context_window, sizes.reserve_tokens, sizes.keep_recent_tokens]
+            yield f"{name} {window}: {shown(facts)} {near} {unfit_words(profile, settings, model)}"
+    guards = Guards()
+    held = [
+        guards, guards.failed("why", 5), guards.failed("a", 1).failed("b", 2),
+        guards.failed("a", 1).failed("b", 2).failed("c", 3), guards.rest("Taken back."),
+        guards.left(600), guards.left(0), replace(guards, recovered=True),
+        replace(guards, unproven=True), guards.ended(700, 500, 9), guards.ended(300, 500, 9),
+    ]  # fmt: skip
+    now = TriggerSituation(600, 550, 500, 1_000, "m", None, 2, 10_000)
+    replies = [
+        None, LastReply("m", "answered"), LastReply("m", "failed"), LastReply("m", "stopped"),
+        LastReply("m", "overflow"), LastReply("n", "overflow"), LastReply("m", "overflow", before_compaction=True),
+        LastReply("m", "answered", 1_000), LastReply("m", "answered", 1_001),
+    ]  # fmt: skip
+    for one in held:
+        yield f"{shown(one)} rests: {resting_words(one)!r}"
+        for other in (now, replace(now, tokens=500), replace(now, tokens=601, counted=500),
+                      replace(now, new_messages=0), replace(now, now_ms=90_000)):  # fmt: skip
+            seen = one.observed(other)
+            yield f"  {shown(seen)} waits {cooling_ms(seen, other.now_ms)}"
+            for reply in replies:
+                asked = [replace(other, reply=reply, requested=at) for at in (False, True)]
+                decisions = [
+                    decide(one, seen, profile, other.tokens != 601)
+                    for one in asked
+                    for profile in (PROFILES["explorer"], PROFILES["pyagent"])
+                ]
+                yield f"    {shown(decisions)}"
+        for name, profile in BASES.items():
+            found = [may_continue(profile, at, one, end) for at in (True, False)
+                     for end in (True, False)]  # fmt: skip
+            yield f"  {name} goes on {found}, by hand {manual_now(profile, running=True)}"
+
+
+class _Half:
+    def random(self) -> float:
+        return 0.5
+
+
+def _ahead() -> Iterator[str]:
+    """The machine that summarizes ahead, in every state."""
+    policy = Background()
+    events: list[Any] = [
+        *(Rendered(ratio, warm) for ratio in (0.5, 0.8, 0.9, 1.2) for warm in (True, False)),
+        Rendering(0.6499), Rendering(0.65), Exceeded(), RunCancelled(), ModelChanged(),
+        *(made(run) for made in (RunFinished, Applied) for run in (2, 3)), Failed(2, "a"),
+        Failed(3, "b"),
+    ]  # fmt: skip
+    for state in RunState:
+        machine = Machine(state, 3, 0.7, 0.1, warm=True, problem="p", note="n")
+        for event in events:
+            yield f"{state.name} {shown(event)}: {shown(step(machine, event, policy, _Half()))}"
+
+
+def rules_table() -> str:
+    """What the rules say by themselves."""
+    return "\n".join([*(short(line, _LINE) for line in rules()), ""])
+
+
 if __name__ == "__main__":
     PLACE.mkdir(exist_ok=True)
     for number in range(SESSIONS):
         (PLACE / f"session_{number:02}.txt").write_text(table(number), encoding="utf-8")
+    (PLACE / "rules.txt").write_text(rules_table(), encoding="utf-8")
