@@ -8,13 +8,23 @@ difference of the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
+from explorer.compaction.automatic import (
+    Automatic,
+    Outcome,
+    Preview,
+    Prune,
+    Recover,
+    Summarize,
+    Switches,
+    run,
+)
 from explorer.compaction.background import (
     Applied,
     Exceeded,
@@ -298,6 +308,7 @@ def rules() -> Iterator[str]:
         yield f"{value!r}: {shown(read.mistakes)} {shown(dict(read.unknown))}"
     yield from _due()
     yield from _ahead()
+    yield from _procedures()
 
 
 def _due() -> Iterator[str]:
@@ -323,7 +334,8 @@ def _due() -> Iterator[str]:
     now = TriggerSituation(600, 550, 500, 1_000, "m", None, 2, 10_000)
     replies = [
         None, LastReply("m", "answered"), LastReply("m", "failed"), LastReply("m", "stopped"),
-        LastReply("m", "overflow"), LastReply("n", "overflow"), LastReply("m", "overflow", before_compaction=True),
+        LastReply("m", "overflow"), LastReply("n", "overflow"),
+        LastReply("m", "overflow", before_compaction=True),
         LastReply("m", "answered", 1_000), LastReply("m", "answered", 1_001),
     ]  # fmt: skip
     for one in held:
@@ -364,6 +376,79 @@ def _ahead() -> Iterator[str]:
         machine = Machine(state, 3, 0.7, 0.1, warm=True, problem="p", note="n")
         for event in events:
             yield f"{state.name} {shown(event)}: {shown(step(machine, event, policy, _Half()))}"
+
+
+class _Watched:
+    """A session whose steps are noted; ``saves``: what a prune takes off its context, ``taken``:
+    what a summary takes, None where it fails."""
+
+    def __init__(
+        self, now: TriggerSituation, rules: Switches, guards: Guards, saves: int,
+        taken: int | None, shown: Partition,
+    ) -> None:  # fmt: skip
+        self.now, self.rules, self.guards = now, rules, guards
+        self._saves, self._taken, self._shown = saves, taken, shown
+        self.steps: list[Any] = []
+
+    def situation(self) -> TriggerSituation:
+        return self.now
+
+    def perform(self, step: Any) -> Any:
+        kept = Summarize is not type(step)
+        self.steps.append(step if kept else "summarize")
+        if isinstance(step, Prune):
+            self.now = replace(self.now, tokens=self.now.tokens - self._saves)
+            return self._saves > 0
+        if isinstance(step, Preview):
+            return self._shown
+        if isinstance(step, Summarize):
+            return self._taken
+        return Outcome(self._taken is not None, "" if self._taken else "It failed.")
+
+
+_PROCEDURES: dict[str, Callable[[Automatic], Any]] = {
+    "before": lambda one: one.before_message(),
+    "before, refused": lambda one: one.before_message(LastReply("m", "overflow")),
+    "between": lambda one: one.between_rounds(),
+    "room": lambda one: one.make_room(LastReply("m", "overflow")),
+    "no room": lambda one: one.make_room(LastReply("m", "answered")),
+    "recovery": lambda one: one.recovery(Recover("why", again=True)),
+    "recovery before": lambda one: one.recovery(Recover("why", again=False)),
+    "after": lambda one: one.after_turn(LastReply("m", "answered")),
+    "after a limit": lambda one: one.after_turn(LastReply("m", "answered"), finished=False),
+    "after, asked": lambda one: one.after_turn(LastReply("m", "failed"), requested=True),
+    "by hand": lambda one: one.compaction("manual"),
+    "by threshold": lambda one: one.compaction("threshold"),
+    "asked": lambda one: one.compaction("requested"),
+}  # fmt: skip
+
+
+def _procedures() -> Iterator[str]:
+    """What each procedure of automatic compaction does, step by step."""
+    session = session_of(1)
+    explorer = PROFILES["explorer"]
+    some, none = (
+        partition(prepare(session.tree, session.leaf, explorer, Settings(keep_recent_tokens=size)))
+        for size in (25, 100_000)
+    )
+    situation = TriggerSituation(900, 900, 500, 1_000, "m", None, 3, 5)
+    states = [
+        (enabled, guards, saves, taken, parts)
+        for enabled in (True, False)
+        for guards in (Guards(), Guards(recovered=True), Guards().rest("Taken back."))
+        for saves, taken, parts in ((0, 5, some), (500, 9**9, some), (500, 5, none))
+    ]
+    for title, procedure in _PROCEDURES.items():
+        for name in ("explorer", "omp", "copilot"):
+            for tokens in (500, 501, 900):
+                found: list[Any] = []
+                for enabled, guards, saves, taken, parts in states:
+                    switches = Switches(PROFILES[name], enabled, auto_continue=tokens == 900)
+                    now = replace(situation, tokens=tokens)
+                    watched = _Watched(now, switches, guards, saves, taken, parts)
+                    ended = run(procedure(Automatic(watched)), watched.perform)
+                    found.append([ended, watched.steps, watched.guards])
+                yield f"{title}, {name} at {tokens}: {shown(found)}"
 
 
 def rules_table() -> str:
