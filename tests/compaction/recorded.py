@@ -309,6 +309,7 @@ def rules() -> Iterator[str]:
     yield from _due()
     yield from _ahead()
     yield from _procedures()
+    yield from _prunes()
 
 
 def _due() -> Iterator[str]:
@@ -449,6 +450,42 @@ def _procedures() -> Iterator[str]:
                     ended = run(procedure(Automatic(watched)), watched.perform)
                     found.append([ended, watched.steps, watched.guards])
                 yield f"{title}, {name} at {tokens}: {shown(found)}"
+
+
+def _prunes() -> Iterator[str]:
+    """What each policy prunes of sessions that use few files many times over."""
+    every = [
+        Pruning(protect, least, ("skill", "gr*"), *switches)
+        for protect, least in ((0, 0), (40, 1), (41, 1), (300, 600))
+        for switches in (
+            (False, False, "pruned", "everything", "path", 0),
+            (True, False, "pruned", "needed", "context", 20),
+            (False, True, "kept", "everything", "path", 21),
+            (True, True, "kept", "needed", "context", 0),
+        )
+    ]
+    for seed in range(4):
+        session, dice = Session(), _Dice(seed + 90)
+        for _ in range(45):
+            tool = dice.of(("read", "read", "read", "edit", "bash", "grep", "write"))
+            arguments: dict[str, Any] = {"path": f"f{dice(3)}.py", "command": "x"}
+            if tool == "read" and not dice(2):
+                arguments["offset"] = dice(2)
+            text = dice.of((None, None, None, "", "No matches found", "boom at 3", "boom at 4"))
+            size, failed = dice.of((3, 20, 21, 40, 200)), not dice(4)
+            used(session, tool, size, arguments, text=text, error=failed)
+            if not dice(12):
+                prune(session, plan_pruning(session.tree, session.leaf, every[dice(12)]))
+        measured = [tokens + at % 5 - 2 for at, tokens in enumerate(session.tree.columns.estimate)]
+        for policy in every:
+            for needed, weights in ((None, None), (60, None), (0, measured), (10**6, measured)):
+                plan = plan_pruning(
+                    session.tree, session.leaf, policy, weights=weights, needed=needed
+                )
+                gone = [(one.entry, one.saved, one.why, one.by) for one in plan.results]
+                said = " ".join(one.reason for one in plan.results)
+                counts = f"{plan.saved} of {plan.could_save}"
+                yield f"{seed} {needed}: {counts} {shown(gone)} {plan.reason} {said}"
 
 
 def rules_table() -> str:
