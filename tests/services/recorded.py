@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -230,7 +231,20 @@ def recalled(document: Document) -> Iterator[str]:
                 for name, request in test.requests.items():
                     sent = [message.text for message in request.messages]
                     yield f"  {name} {shown([sent, request.max_output_tokens, request.tools])}"
+        pairs = [
+            compaction_context(document, at) for at in columns.compactions if _told(document, at)
+        ]
+        for one, other in pairwise(pairs):
+            try:
+                tests = plan_tests(document, [one, other], RecallOrder("x/y", questions=3, seed=2))
+                yield shown([[each.questions, each.cost_sentence] for each in tests])
+            except RecallRefused as error:
+                yield str(error)
         forget()
+
+
+def _told(document: Document, compaction: int) -> bool:
+    return bool(document.payloads.shown.entry(compaction).summary.strip())
 
 
 def read(document: Document) -> Iterator[str]:
