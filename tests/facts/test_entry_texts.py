@@ -62,7 +62,7 @@ def test_each_body_has_its_speaker_and_blocks_their_number() -> None:
         ("ASIDE", "a\nx", 0, ""), ("ASIDE", "a\nx", 1, ""),
     ]  # fmt: skip
     assert said(
-        AssistantMessage((ThinkingBlock("hm"), TextBlock("yes"), TextBlock(""), ThinkingBlock("")))
+        AssistantMessage((ThinkingBlock("hm"), TextBlock("yes"), TextBlock(""), image))
     ) == [("ASIDE", "hm", 0, ""), ("ASSISTANT", "yes", 1, "")]
     assert said(
         ToolResultMessage("c", "read", blocks[:1]), ToolResultMessage("c", "read", blocks[:1], True)

@@ -123,17 +123,21 @@ def runs(
     }
     ranked = []
     for one in recorded:
-        if any(
-            name.startswith(called) if not change.function else name == called
-            for name in one.functions
+        name = one.test.partition("::")[0]
+        if name == VALUES:
+            if name in near:
+                ranked.append((0, one.seconds, one.test))
+        elif any(
+            called_one.startswith(called) if not change.function else called_one == called
+            for called_one in one.functions
         ):
             # The tables look at most of a package at once.
             starts = (named, f"{mirror}test_recorded", mirror, "")
             rank = next(at for at, start in enumerate(starts) if one.test.startswith(start))
             ranked.append((rank, one.seconds, one.test))
-        elif (name := one.test.partition("::")[0]) in near:
+        elif name in near:
             # It may use what another test's call left in a cache.
-            ranked.append((0 if name == VALUES else 4, one.seconds, one.test))
+            ranked.append((4, one.seconds, one.test))
     ranked.sort()
     sums = accumulate(seconds for _, seconds, _ in ranked)
     return {

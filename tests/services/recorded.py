@@ -33,6 +33,7 @@ from explorer.services.recall import (
     RecallOrder,
     RecallRefused,
     compaction_context,
+    draft_context,
     plan_tests,
 )
 from explorer.services.sent_context import sent_context
@@ -234,6 +235,16 @@ def recalled(document: Document) -> Iterator[str]:
         pairs = [
             compaction_context(document, at) for at in columns.compactions if _told(document, at)
         ]
+        for at in (document.leaf, *(columns.parent[entry] for entry in columns.compactions)):
+            profile = PROFILES["explorer"]
+            sizes = replace(Settings.of(profile), keep_recent_tokens=window or 100)
+            parts = document.compaction.preview(at, profile, sizes)
+            try:
+                made = draft_context(document, parts, "## Goal\nkept", 3)
+                sources = [entry for entry, _ in made.after]
+                yield shown([made.subject, made.leaf, sources, made.summarized])
+            except RecallRefused as error:
+                yield str(error)
         for one, other in pairwise(pairs):
             try:
                 tests = plan_tests(document, [one, other], RecallOrder("x/y", questions=3, seed=2))
