@@ -225,6 +225,10 @@ def choice(answer: str, more: str = "") -> str:
         ("Where does", "{at} {window} {reserve} does", []),
         ("There.", "{then}", ["8 There is no figure {then}; there are {keep_recent}, {res"]),
         ("## First", "##  ", ["8 The step has no title."]),
+        (
+            "\n\nWhere does the cut fall when {keep_recent} tokens are kept?\n", "",
+            ["8 The step has no words before its block."],
+        ),
         ("Where does the cut fall when {keep_recent} tokens are kept?", "",
          ["8 The step has no words before its block."]),
         ("## First", "First\n\nOne\n## First", ["8 Words before the first step"]),
