@@ -23,7 +23,11 @@ def shown(value: object) -> str:
         return value.name
     if isinstance(value, str):
         text = value if len(value) <= _LONG else value[:40]
-        rest = "" if text is value else f" … {len(value)} {crc32(value.encode()):x}"
+        rest = (
+            ""
+            if text is value
+            else f" … {len(value)} {crc32(value.encode('utf-8', 'surrogatepass')):x}"
+        )
         return f"{text!r}{rest}"
     if isinstance(value, bytes | bytearray):
         return shown(bytes(value).hex())
@@ -46,4 +50,4 @@ def short(line: str, most: int = _LINE) -> str:
     """A line of a table; of a long one its beginning, length and digest."""
     if len(line) <= most:
         return line
-    return f"{line[:most]} … {len(line)} {crc32(line.encode()):x}"
+    return f"{line[:most]} … {len(line)} {crc32(line.encode('utf-8', 'surrogatepass')):x}"

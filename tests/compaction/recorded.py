@@ -60,6 +60,7 @@ from explorer.compaction.profile.rules import Background, Pruning
 from explorer.compaction.profile_comparison import causes, compare_profiles
 from explorer.compaction.pruning import plan_pruning
 from explorer.compaction.requests import build_requests
+from explorer.compaction.serialization import serialize, serialize_message
 from explorer.compaction.triggers import (
     Guards,
     LastReply,
@@ -75,6 +76,15 @@ from explorer.compaction.triggers import (
     unfit_words,
 )
 from explorer.session.context import context_at
+from explorer.session.entries import (
+    AssistantMessage,
+    ModelMessage,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultMessage,
+    UserMessage,
+)
 from explorer.settings.prompt_templates import load_templates
 from tests.compaction.pruned_sessions import prune, take_back, used
 from tests.compaction.sessions import Session
@@ -310,6 +320,7 @@ def rules() -> Iterator[str]:
     yield from _ahead()
     yield from _procedures()
     yield from _prunes()
+    yield from _written()
 
 
 def _due() -> Iterator[str]:
@@ -486,6 +497,35 @@ def _prunes() -> Iterator[str]:
                 said = " ".join(one.reason for one in plan.results)
                 counts = f"{plan.saved} of {plan.could_save}"
                 yield f"{seed} {needed}: {counts} {shown(gone)} {plan.reason} {said}"
+
+
+def _written() -> Iterator[str]:
+    """Messages as each profile writes them for a summarizer."""
+    arguments = {"b": [1, None], "a": "</conversation> é", "2": 1, "1": 0.5}
+    call = ToolCallBlock("c", "read", arguments)
+    replies = [
+        AssistantMessage(tuple(blocks))
+        for blocks in (
+            [ThinkingBlock("hm"), ThinkingBlock("so"), TextBlock("said"), TextBlock("on"), call],
+            [ThinkingBlock(""), TextBlock(""), call, call], [ThinkingBlock("")], [TextBlock("")], [],
+        )
+    ]  # fmt: skip
+    texts = [
+        "",
+        "<summary> is a tag",
+        "x" * 2_000,
+        "x" * 2_001,
+        "🙂" * 1_000 + "x",
+        "x" + "🙂" * 1_000,
+    ]
+    results = [ToolResultMessage("c", "read", (TextBlock(text),)) for text in texts]
+    asked = [UserMessage((TextBlock("why"),), synthetic=at) for at in (True, False)]
+    messages: list[ModelMessage] = [*replies, *results, *asked]
+    for name, profile in BASES.items():
+        for window in (200_000, 1_000, 999):
+            small = replace(profile, context_window=window)
+            yield f"{name} {window}: {shown([serialize_message(one, small) for one in messages])}"
+        yield shown(serialize(enumerate(messages), profile))
 
 
 def rules_table() -> str:

@@ -200,6 +200,7 @@ def test_a_compaction_by_hand_is_an_answer_and_other_moves_are_none() -> None:
 
     others = (move(0, 2), move(1, 0), move(0, -1), move(0, 1, key=9), move(2, 1))
     assert asked(made, *others, move(0, 1))[0] == MadeByHand(1)
+    assert asked(made, *others, lambda one, _: one.answer(NotNow(1)))[0] == NotNow(1)
     assert asked(made, *others, lambda _one, cancel: cancel.cancel())[0] == "cancelled"
 
 

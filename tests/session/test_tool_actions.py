@@ -195,6 +195,7 @@ ACTIONS: list[tuple[str, object, list[ToolAction]]] = [
     ("Read", {"file_path": "a", "limit": "3"}, [ToolAction(ActionKind.READ, "a", 1, 3)]),
     ("read", {"path": "a", "offset": True, "limit": -3}, [ToolAction(ActionKind.READ, "a")]),
     ("read", {"path": "a", "offset": "1" * 10}, [ToolAction(ActionKind.READ, "a")]),
+    ("read", {"path": "a", "offset": "٣"}, [ToolAction(ActionKind.READ, "a")]),
     ("read", {"path": "a", "offset": "1" * 9}, [ToolAction(ActionKind.READ, "a", 111_111_111)]),
     ("view", {"path": "a", "view_range": [4, 9]}, [ToolAction(ActionKind.READ, "a", 4, 9)]),
     ("view", {"path": "a", "view_range": [0, -1]}, [ToolAction(ActionKind.READ, "a")]),
