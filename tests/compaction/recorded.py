@@ -507,7 +507,8 @@ def _written() -> Iterator[str]:
         AssistantMessage(tuple(blocks))
         for blocks in (
             [ThinkingBlock("hm"), ThinkingBlock("so"), TextBlock("said"), TextBlock("on"), call],
-            [ThinkingBlock(""), TextBlock(""), call, call], [ThinkingBlock("")], [TextBlock("")], [],
+            [ThinkingBlock(""), TextBlock(""), call, call], [ThinkingBlock("")],
+            [TextBlock("")], [],
         )
     ]  # fmt: skip
     texts = [
