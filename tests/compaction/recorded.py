@@ -101,7 +101,7 @@ POLICIES = (
 )
 
 
-class _Dice:
+class Dice:
     """Numbers that follow from a seed, the same in every version of Python."""
 
     def __init__(self, seed: int) -> None:
@@ -118,14 +118,14 @@ class _Dice:
 
 def session_of(seed: int, steps: int = 44) -> Session:
     """A session with branches, compactions, resets, pins, omissions, prunes and failures."""
-    session, dice = Session(), _Dice(seed)
+    session, dice = Session(), Dice(seed)
     session.user(3)
     for _ in range(steps):
         _step(session, dice)
     return session
 
 
-def _step(session: Session, dice: _Dice) -> None:
+def _step(session: Session, dice: Dice) -> None:
     what, size = dice(26), dice.of((0, 1, 4, 20, 90, 300))
     if what < 4:
         session.user(size)
@@ -166,7 +166,7 @@ def _step(session: Session, dice: _Dice) -> None:
         session.leaf = target
 
 
-def _tools(session: Session, dice: _Dice, size: int) -> None:
+def _tools(session: Session, dice: Dice, size: int) -> None:
     count = 1 + dice(3)
     reply = session.reply(dice(3), calls=[("edit", f"f{at}.py") for at in range(count)])
     if not dice(4):
@@ -175,7 +175,7 @@ def _tools(session: Session, dice: _Dice, size: int) -> None:
         session.result(size + at, call=f"c{reply}.{at}", error=not dice(5))
 
 
-def _shape(session: Session, dice: _Dice) -> None:
+def _shape(session: Session, dice: Dice) -> None:
     what = dice(6)
     names = [f"e{dice(len(session.entries))}" for _ in range(1 + dice(2))]
     data: dict[str, Any] = {"entries": names}
@@ -476,7 +476,7 @@ def _prunes() -> Iterator[str]:
         )
     ]
     for seed in range(4):
-        session, dice = Session(), _Dice(seed + 90)
+        session, dice = Session(), Dice(seed + 90)
         for _ in range(45):
             tool = dice.of(("read", "read", "read", "edit", "bash", "grep", "write"))
             arguments: dict[str, Any] = {"path": f"f{dice(3)}.py", "command": "x"}
