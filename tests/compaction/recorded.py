@@ -8,6 +8,7 @@ difference of the table.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,21 +22,31 @@ from explorer.compaction.automatic import (
     Preview,
     Prune,
     Recover,
+    StepFailed,
     Summarize,
     Switches,
     run,
+    run_async,
 )
 from explorer.compaction.background import (
+    Application,
     Applied,
+    Apply,
+    BudgetedPrompts,
     Exceeded,
     Failed,
     Machine,
     ModelChanged,
+    Prepare,
+    Render,
     Rendered,
     Rendering,
     RunCancelled,
     RunFinished,
     RunState,
+    Sent,
+    SummarizeNow,
+    Wait,
     step,
 )
 from explorer.compaction.branch_summaries import branch_request, prepare_branch
@@ -318,6 +329,7 @@ def rules() -> Iterator[str]:
         yield f"{value!r}: {shown(read.mistakes)} {shown(dict(read.unknown))}"
     yield from _due()
     yield from _ahead()
+    yield from _budgeted()
     yield from _procedures()
     yield from _prunes()
     yield from _written()
@@ -388,6 +400,58 @@ def _ahead() -> Iterator[str]:
         machine = Machine(state, 3, 0.7, 0.1, warm=True, problem="p", note="n")
         for event in events:
             yield f"{state.name} {shown(event)}: {shown(step(machine, event, policy, _Half()))}"
+
+
+class _Prompts:
+    """An agent's prompts: steps are noted and answered from lists, the last again and again."""
+
+    def __init__(self, switches: tuple[bool, bool], answers: dict[type, list[Any]]) -> None:
+        self.policy = Background()
+        self.enabled, self.ahead = switches
+        self.answers = {step: list(values) for step, values in answers.items()}
+        self.said: list[str] = []
+        self.prompts = BudgetedPrompts(self, _Half())
+
+    def machine_changed(self, now: Machine) -> None:
+        self.said.append(f"{now.state.name} {now.run} {now.ratio} {now.note}")
+
+    async def perform(self, step: Any) -> Any:
+        self.said.append(shown(step))
+        if isinstance(step, Render) and step.shortens:
+            return Sent(0.4, warm=False)
+        if isinstance(step, Wait):
+            self.prompts.step(RunFinished(step.run) if self.enabled else Failed(step.run, "Late."))
+        default = Application() if isinstance(step, Apply) else None
+        values = self.answers.get(type(step), [default])
+        value = values.pop(0) if len(values) > 1 else values[0]
+        if isinstance(value, StepFailed):
+            raise value
+        return value
+
+
+def _budgeted() -> Iterator[str]:
+    """How each prompt is brought within its budget."""
+    fits, tight = Sent(0.5, warm=True), Sent(0.95, warm=False)
+    every: list[dict[type, list[Any]]] = [
+        {Render: [fits]},
+        {Prepare: [0.7], Render: [tight]},
+        {Prepare: [0.3], Render: [fits]},
+        {Prepare: [None], Render: [None, fits], SummarizeNow: [True]},
+        {Render: [None, None, fits], SummarizeNow: [False]},
+        {Render: [None, None, None, fits], SummarizeNow: [StepFailed("It is empty.")]},
+        {Prepare: [0.7], Apply: [Application()], Render: [None, None, tight]},
+        {Prepare: [0.7], Apply: [Application("It is gone.", compacted=False)], Render: [fits]},
+        {Prepare: [0.7], Apply: [Application("It is gone.")], Render: [None, tight]},
+    ]
+    for state in RunState:
+        for answers in every:
+            for switches in ((True, True), (True, False), (False, True)):
+                for model_changed in (False, True):
+                    watched = _Prompts(switches, answers)
+                    watched.prompts.machine = Machine(state, 3, 0.7, note="before")
+                    steps = watched.prompts.prompt(model_changed)
+                    asyncio.run(run_async(steps, watched.perform))
+                    yield f"{state.name} {switches} {model_changed}: {'; '.join(watched.said)}"
 
 
 class _Watched:
