@@ -261,10 +261,9 @@ def entry_tokens(columns: SessionColumns, entry: int, measured: Sequence[int] | 
     """
     known = -1 if measured is None else measured[entry]
     tokens = known if known >= 0 else columns.estimate[entry]
-    kind = columns.kind[entry]
-    if kind == Kind.OTHER_ROLE or is_unsent_reply(columns, entry):
+    if columns.kind[entry] == Kind.OTHER_ROLE or is_unsent_reply(columns, entry):
         return 0
-    if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION) and columns.flags[entry] & _EXCLUDED:
+    if columns.flags[entry] & _EXCLUDED:
         return 0
     images = columns.user_images.get(entry, 0) if measured is None else 0
     return tokens + USER_IMAGE_TOKENS * images

@@ -94,15 +94,15 @@ def _numbered_lines(lines: Sequence[str]) -> set[str]:
     """The lines of files that a tool listed with their numbers: the text of a file is no output. A
     number and a tab may begin a row of a table too, where the next number is not the next row's."""
     found: set[str] = set()
-    before, number_before = "", -1
+    before, number_before = "", -2
     for line in lines:
         mark = _LISTING.match(line) if line[:1] in _LISTING_STARTS else None
-        number = int(mark[1]) if mark is not None else -1
+        number = int(mark[1]) if mark is not None else -2
         if mark is not None and mark[2] == "→":
             found.add(line)
-        elif number >= 0 and number == number_before + 1:
+        elif number == number_before + 1:
             found |= {before, line}
-        before, number_before = line, number if number >= 0 else -2
+        before, number_before = line, number
     return found
 
 

@@ -112,7 +112,7 @@ def why_unsent(document: Document, entry: int, profile: Profile) -> str:
             return "A reply without text or call: it is not sent."
     elif kind is Kind.OTHER_ROLE:
         return "No model takes a message of this role."
-    elif flags & Flag.EXCLUDED and kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION):
+    elif flags & Flag.EXCLUDED:
         return "A command that was kept out of the context: it is not sent."
     if profile.prompt_budget is not None:
         return OVER_BUDGET

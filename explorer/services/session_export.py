@@ -225,14 +225,12 @@ def _write_transcript(
 
 def _branches(tree: SessionTree, on_path: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
     """Of every other leaf, in their order: what no branch before it has."""
-    shown = bytearray(len(tree))
-    for at in on_path:
-        shown[at] = 1
+    shown = set(on_path)
     for leaf in tree.leaves():
         part: list[int] = []
         at = leaf
-        while at >= 0 and not shown[at]:
-            shown[at] = 1
+        while at >= 0 and at not in shown:
+            shown.add(at)
             part.append(at)
             at = tree.columns.parent[at]
         if part:

@@ -284,8 +284,6 @@ def pruned_on(tree: SessionTree, path: Path) -> Pruned:
         return NOTHING_PRUNED
     prunes = prunes_on(tree, path)
     shape = shape_on(tree, path)
-    if len(prunes) == 1 and not shape:
-        return tree.prune_results(prunes[0])
     merged: dict[int, PrunedResult] = {}
     for at in prunes:
         merged.update(tree.prune_results(at))

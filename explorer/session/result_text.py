@@ -128,10 +128,7 @@ def printed_files(output: str, prints: Sequence[FileLines | str]) -> list[Printe
 def _place(lines: Sequence[str], words: Sequence[str], number: int) -> int:
     """The first place of some lines that stand among others so many times; -1 where they stand
     there more often, or less."""
-    places = [
-        at for at, line in enumerate(lines)
-        if line == words[0] and lines[at : at + len(words)] == words
-    ]  # fmt: skip
+    places = [at for at in range(len(lines)) if lines[at : at + len(words)] == words]
     return places[0] if len(places) == number else -1
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import IntEnum
+from enum import IntEnum, auto
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,17 +18,17 @@ from explorer.session.late_pattern import late_pattern
 class ShellWork(IntEnum):
     """What a command is for; the larger, the more it may do."""
 
-    READ = 0
+    READ = auto()
     """Prints parts of files, and nothing else but words of its own between them."""
-    SEARCH = 1
-    LIST = 2
-    LOOK = 3
+    SEARCH = auto()
+    LIST = auto()
+    LOOK = auto()
     """Prints what is there otherwise: one commit, versions, counts."""
-    STATE = 4
+    STATE = auto()
     """Prints how the work stands, which goes on: changes, history, the folder."""
-    RUN = 5
+    RUN = auto()
     """Runs a program: a test, a build, anything that is not known."""
-    WAIT = 6
+    WAIT = auto()
     """Waits, or asks how something that goes on by itself stands: run again by nature."""
 
 
@@ -115,9 +115,10 @@ _GH_WAITS = frozenset({"run", "checks", "workflow"})
 def shell_command(line: str) -> ShellCommand:
     """What a command line does."""
     opaque = ShellCommand(ShellWork.RUN, changes_any=True)
-    if len(line) <= _LONGEST:
-        line = _MESSAGE.sub("''", line)
-    if len(line) > _LONGEST or "<<" in line or "$(" in line or "`" in line:
+    if len(line) > _LONGEST:
+        return opaque
+    line = _MESSAGE.sub("''", line)
+    if "<<" in line or "$(" in line or "`" in line:
         return opaque
     try:
         parts = _parts(line)

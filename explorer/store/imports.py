@@ -46,8 +46,9 @@ from explorer.store.sessions import (
 from explorer.store.stored_columns import load_columns, pack, renew_columns, store_columns
 from explorer.store.writer import Writer
 
-_IN_FLIGHT = 4
-"""Batches that may wait for the writer: enough to keep it busy, few enough to stay small."""
+_IN_FLIGHT = 3
+"""Batches that may wait for the writer when another one goes to it: enough to keep it busy, few
+enough to stay small."""
 _PROBLEMS_KEPT = 1000
 _TURN_S = 0.001
 
@@ -114,7 +115,7 @@ class NewImport:
         self._labels += [(first + at, label) for at, label in batch.labels()]
         first_id = row_id(self._key, first)
         entries, payloads = batch.entry_values(first_id), batch.payload_values(first_id)
-        self._drain(_IN_FLIGHT - 1)
+        self._drain(_IN_FLIGHT)
         self._waiting.append(self._writer.submit(lambda db: insert_entries(db, entries, payloads)))
 
     def _take_asides(self) -> None:
@@ -124,7 +125,7 @@ class NewImport:
             return
         self._source.report.asides.clear()
         self._asides += len(asides)
-        self._drain(_IN_FLIGHT - 1)
+        self._drain(_IN_FLIGHT)
         self._waiting.append(self._writer.submit(lambda db: insert_asides(db, key, asides)))
 
     def _drain(self, allowed: int) -> None:

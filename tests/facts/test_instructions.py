@@ -90,6 +90,41 @@ def test_what_was_not_typed_is_left_out(pasted: str) -> None:
     assert found(pasted) == []
 
 
+RULE = "Never retry a conflict."
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        (RULE.ljust(3_000), True),
+        (RULE.ljust(3_001), False),
+        (f"{RULE}\n{'**a** ' * 3}".ljust(1_000), True),
+        (f"{RULE}\n{'**a** ' * 3}".ljust(1_001), False),
+        (f"{RULE}\n{'**a** ' * 2}".ljust(1_001), True),
+        (f"Never retry {'x' * 378} conflicts", True),
+        (f"Never retry {'x' * 379} conflicts", False),
+        ("Never retry:", False),
+        ("- [ ] Never retry a conflict.", False),
+        ("Example: never retry a conflict.", False),
+        ("## Rules\n\n- small functions everywhere", True),
+        ("## Rules\n\nsmall functions everywhere", False),
+        ("## Rules\n\n- functions", False),
+        ("## Notes\n\n- small functions everywhere", False),
+        ("## Notes\n\nNever retry a conflict.", False),
+        ("Some rules:\n- small functions everywhere", True),
+        ("The response should take at most 5 s", True),
+        ("The response took at most 5 s", False),
+        ("No emojis today", False),
+        ("could you always run the linter?", True),
+        ("do I always run the linter?", False),
+        ("`never` retries a conflict", False),
+        ("> Never retry a conflict.", False),
+    ],
+)
+def test_the_bounds_of_an_instruction(text: str, counts: bool) -> None:
+    assert bool(found(text)) is counts
+
+
 def test_what_was_typed_below_the_heading_of_an_editor_counts() -> None:
     text = "# Files mentioned\n\nNever read this.\n\n## My request\nWe use pnpm for everything."
     assert found(text) == ["We use pnpm for everything."]

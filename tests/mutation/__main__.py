@@ -39,9 +39,9 @@ PACKAGES = ("session", "compaction", "facts", "services", "store")
 FOLDERS = (
     "session", "facts", "store", "compaction", "services", "conformance", "formats", "models",
     "agent", "audit", "extensions", "prompting", "commands", "tokens", "settings", "faults",
-    "project", "ui/audit", "ui/compaction", "ui/conversation", "ui/copilot", "ui/extensions",
-    "ui/inspector", "ui/lessons", "ui/library", "ui/map", "ui/models", "ui/settings", "ui/shell",
-    "ui/window", "ui/workshop",
+    "project", "team", "ui/audit", "ui/compaction", "ui/conversation", "ui/copilot",
+    "ui/extensions", "ui/inspector", "ui/lessons", "ui/library", "ui/map", "ui/models",
+    "ui/settings", "ui/shell", "ui/window", "ui/workshop",
 )  # fmt: skip
 """The test folders from which tests are taken; the one of a package mirrors it."""
 VALUES = "tests/project/test_values.py"
@@ -123,17 +123,21 @@ def runs(
     }
     ranked = []
     for one in recorded:
-        if any(
-            name.startswith(called) if not change.function else name == called
-            for name in one.functions
+        name = one.test.partition("::")[0]
+        if name == VALUES:
+            if name in near:
+                ranked.append((0, one.seconds, one.test))
+        elif any(
+            called_one.startswith(called) if not change.function else called_one == called
+            for called_one in one.functions
         ):
             # The tables look at most of a package at once.
             starts = (named, f"{mirror}test_recorded", mirror, "")
             rank = next(at for at, start in enumerate(starts) if one.test.startswith(start))
             ranked.append((rank, one.seconds, one.test))
-        elif (name := one.test.partition("::")[0]) in near:
+        elif name in near:
             # It may use what another test's call left in a cache.
-            ranked.append((0 if name == VALUES else 4, one.seconds, one.test))
+            ranked.append((4, one.seconds, one.test))
     ranked.sort()
     sums = accumulate(seconds for _, seconds, _ in ranked)
     return {
@@ -261,10 +265,10 @@ def _copy(place: Path) -> None:
             shutil.copy(ROOT / name, place / name)
 
 
-def _recorded(copy: Path, place: Path, jobs: int) -> list[CallRecord]:
+def _recorded(copy: Path, place: Path, jobs: int, folders: Sequence[str]) -> list[CallRecord]:
     """What all the tests of the folders call."""
     with ThreadPoolExecutor(jobs) as pool:
-        found = pool.map(lambda folder: record(folder, copy, place), FOLDERS)
+        found = pool.map(lambda folder: record(folder, copy, place), folders)
         return [one for records in found for one in records]
 
 
@@ -307,6 +311,10 @@ def _arguments() -> argparse.Namespace:
         "--calls", type=Path, metavar="DIR",
         help="where the record of what the tests call is, or is put; it takes minutes to make",
     )  # fmt: skip
+    parser.add_argument(
+        "--folders", type=lambda names: names.split(","), default=FOLDERS, metavar="NAMES",
+        help="test folders, with commas between; all of them take long to record",
+    )  # fmt: skip
     return parser.parse_args()
 
 
@@ -320,7 +328,7 @@ def main() -> int:
         place.mkdir(exist_ok=True)
         (folder / "code").mkdir()
         _copy(folder / "code")
-        recorded = _recorded(folder / "code", place, wanted.jobs)
+        recorded = _recorded(folder / "code", place, wanted.jobs, wanted.folders)
         changes = sample(wanted.packages, wanted.count, wanted.seed)
         tasks = [(*one, runs(*one, recorded, wanted.budget)) for one in changes]
         with ProcessPoolExecutor(

@@ -13,7 +13,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from explorer.services.audit_folder import AuditFolder, FolderError
-from explorer.services.bulk_report import read_many, save_many, sum_up
+from explorer.services.bulk_report import Cost, read_many, save_many, sum_up
 from explorer.services.session_audit import (
     VERSION,
     AuditRow,
@@ -130,6 +130,114 @@ def test_the_ten_costliest_come_with_the_way_to_open_them(folder: Path) -> None:
         "session-explorer open 12", "session-explorer audit 12 --compaction 40",
     ]  # fmt: skip
     assert [need["text"] for need in worst[1].needs] == ["src/part_12.py"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "before", "kept"),
+    [
+        ({"tokens_before": 4_999, "tokens_kept": 5_000}, "under 5k", "5k to 10k"),
+        ({"tokens_before": 160_000, "tokens_kept": 159_999}, "160k or more", "80k to 160k"),
+        ({"tokens_before": 9_999, "tokens_kept": 10_000}, "5k to 10k", "10k to 20k"),
+        ({"tokens_before": 39_999, "tokens_kept": 20_000}, "20k to 40k", "20k to 40k"),
+        ({"tokens_before": 40_000, "tokens_kept": 80_000}, "40k to 80k", "80k to 160k"),
+        ({"tokens_before": None, "tokens_kept": 0}, "not recorded", "nothing"),
+    ],
+)
+def test_sizes_are_of_a_kind(changes: dict[str, Any], before: str, kept: str) -> None:
+    (settings,) = sum_up(
+        [audit(1, *[compaction(1, at, 10, **changes) for at in range(5)])]
+    ).settings
+    assert (settings.before, settings.kept) == (before, kept)
+
+
+@pytest.mark.parametrize(
+    ("time_ms", "week"),
+    [
+        (0, "not recorded"), (-1, "not recorded"), (1, "1969-12-29"), (1e18, "not recorded"),
+        (MONDAY_MS - 1, "2025-12-29"), (MONDAY_MS, "2026-01-05"),
+        (MONDAY_MS + 7 * DAY_MS - 1, "2026-01-05"), (MONDAY_MS + 7 * DAY_MS, "2026-01-12"),
+    ],
+)  # fmt: skip
+def test_a_week_begins_on_monday(time_ms: float, week: str) -> None:
+    many = sum_up([audit(1, compaction(1, 1, 10, time_ms=time_ms))])
+    assert [one.name for one in many.weeks] == [week]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "priced", "dollars", "money"),
+    [
+        (0, 0, 0.0, "–"), (5, 0, 0.0, "not known"), (5, 5, 0.0999, "≈$0.0999"),
+        (5, 5, 0.1, "≈$0.10"), (5, 4, 1234.5, "≥$1,234.50"), (0, 1, 0.05, "≥$0.0500"),
+    ],
+)  # fmt: skip
+def test_money_is_a_lower_bound_where_a_price_is_missing(
+    tokens: int, priced: int, dollars: float, money: str
+) -> None:
+    assert Cost(tokens=tokens, priced=priced, dollars=dollars).money == money
+
+
+def test_groups_after_the_thirtieth_are_taken_together() -> None:
+    def groups(count: int) -> list[tuple[str, int, int]]:
+        found = [
+            audit(n, compaction(n, 1, 100 + n, agent=f"a{n:02}"), compaction(n, 2, 0, agent="a00"))
+            for n in range(1, count)
+        ]
+        return [(one.name, one.sessions, one.tokens) for one in sum_up(found).agents]
+
+    thirty = groups(30)
+    assert thirty[0] == ("a29", 1, 129) and thirty[-1] == ("a00", 29, 0) and len(thirty) == 30
+    more = groups(33)
+    assert more[:2] == [("a32", 1, 132), ("a31", 1, 131)] and len(more) == 31
+    assert more[-1] == ("3 others", 34, 203)
+    equal = [audit(n, compaction(n, 1, 10, model=name)) for n, name in enumerate("cab")]
+    twice = audit(9, compaction(9, 1, 5, model="d"), compaction(9, 2, 5, model="d"))
+    assert [one.name for one in sum_up([*equal, twice]).models] == ["d", "a", "b", "c"]
+    whole = sum_up([*equal, twice]).whole
+    assert (whole.sessions, whole.compactions, whole.each) == (4, 5, 8) and Cost().each == 0.0
+
+
+def test_settings_with_five_compactions_are_compared_the_least_costly_first() -> None:
+    def made(session: int, rules: str, count: int, tokens: int) -> SessionAudit:
+        rows = [compaction(session, at, tokens, profile=rules) for at in range(count)]
+        return audit(session, *rows)
+
+    many = sum_up([
+        made(1, "few", 4, 1), made(2, "dear", 5, 30), made(3, "cheap", 5, 20),
+        made(4, "often", 6, 20), made(5, "also", 5, 20), made(6, "", 5, 10),
+    ])  # fmt: skip
+    assert [one.rules for one in many.settings] == ["pi", "often", "also", "cheap", "dear"]
+    assert many.other_settings == 1
+    every = sum_up([made(n, f"r{n:02}", 5, n) for n in range(40)])
+    assert [one.rules for one in every.settings] == [f"r{n:02}" for n in range(30)]
+    assert every.other_settings == 0
+
+
+def test_of_equally_costly_compactions_the_first_are_named_and_none_that_cost_nothing() -> None:
+    many = sum_up([audit(n, compaction(n, 1, 7), compaction(n, 2, 0)) for n in range(12)])
+    assert [one.row["session"] for one in many.worst] == list(range(10))
+    lost = compaction(1, 1, 7, standing_instruction=2, said_again=3)
+    told = sum_up([audit(1, lost, lost)]).whole
+    assert (told.missing, told.said_again) == (4, 6)
+    assert (
+        sum_up([audit(1, compaction(1, 1, 7)), audit(2, compaction(3, 1, 9))])
+        .worst[0]
+        .row["session"]
+        == 1
+    ), "of one whose session is gone nothing is named"
+
+
+def test_twenty_failed_sessions_are_named() -> None:
+    many = sum_up([audit(n, status="failed", program=f"p{n % 2}") for n in range(21)])
+    assert (many.failed, len(many.failures), many.sessions) == (21, 20, 21)
+    assert many.programs == ["p0", "p1"]
+
+
+def test_the_three_largest_needs_of_a_compaction_are_named(tmp_path: Path) -> None:
+    one = audit(1, compaction(1, 40, 100))
+    needs = tuple(replace(one.needed[0], tokens=n, text=f"t{n}") for n in (10, 40, 20, 30))
+    other = replace(one.needed[0], compaction=41, tokens=99)
+    (worst,) = read_many(written(tmp_path / "out", replace(one, needed=(*needs, other)))).worst
+    assert [need["text"] for need in worst.needs] == ["t40", "t30", "t20"]
 
 
 class _Tags(HTMLParser):

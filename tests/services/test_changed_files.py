@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from explorer.services import changed_files as module
 from explorer.services.changed_files import ChangedFile, changed_files, recorded_change
 from explorer.services.document import Document
 from explorer.services.git_files import GitError, difference, restore
+from explorer.services.open_session import OpenedSession
 from explorer.workbench import Workbench
+from tests.compaction.pruned_sessions import used
+from tests.compaction.sessions import Session
 from tests.services.changed_session import ASKED, CHANGED, HERE, LEFT, changed_session
 
 
@@ -59,3 +65,112 @@ def test_a_link_out_of_the_folder_is_not_offered(bench: Workbench, tmp_path: Pat
     (tmp_path / "work" / "calc.py").symlink_to(outside)
     (one,) = left(document)
     assert not one.in_git
+
+
+# without git --------------------------------------------------------------------------------------
+
+
+def found_in(session: Session, folder: Path, made_here: bool = False) -> OpenedSession:
+    payloads = SimpleNamespace(entry=lambda at: session.read([at])[0])
+    return cast(OpenedSession, SimpleNamespace(
+        tree=session.tree, header=SimpleNamespace(cwd=str(folder)),
+        writer=SimpleNamespace(made_here=lambda _entry: made_here),
+        payloads=SimpleNamespace(stored=payloads, shown=payloads),
+    ))  # fmt: skip
+
+
+def standing(
+    session: Session, folder: Path, workspace: str = "", made_here: bool = False
+) -> list[tuple[str, tuple[int, ...], bool]]:
+    found = changed_files(
+        found_in(session, folder, made_here), range(len(session.entries)), workspace
+    )
+    return [(one.name, one.entries, one.is_gone) for one in found]
+
+
+EDIT = {"path": "a.py", "oldText": "old", "newText": "new"}
+DELETED = {"input": "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "now", "stands"),
+    [
+        ("edit", EDIT, "the new one", True),
+        ("edit", EDIT, "the old one", False),
+        ("edit", EDIT, "new and old", True),
+        ("edit", EDIT, "something else", True),
+        ("edit", EDIT, None, False),
+        ("edit", {**EDIT, "newText": ""}, "the old one", False),
+        ("edit", {**EDIT, "newText": ""}, "without it", True),
+        ("edit", {**EDIT, "oldText": "a\r\nb", "newText": "c\r\nd"}, "c\nd", True),
+        ("edit", {**EDIT, "oldText": "a\r\nb", "newText": "c\r\nd"}, "a\nb", False),
+        ("write", {"path": "a.py", "content": "new"}, "new", True),
+        ("write", {"path": "a.py", "content": "new"}, "else", True),
+        ("apply_patch", DELETED, None, True),
+        ("apply_patch", DELETED, "there again", False),
+        ("read", {"path": "a.py"}, "new", False),
+    ],
+)
+def test_a_change_stands_as_far_as_can_be_seen(
+    tmp_path: Path, tool: str, arguments: dict[str, str], now: str | None, stands: bool
+) -> None:
+    session = Session()
+    used(session, tool, arguments=arguments)
+    if now is not None:
+        (tmp_path / "a.py").write_text(now, encoding="utf-8")
+    wanted = [("a.py", (0,), tool == "apply_patch")] if stands else []
+    assert standing(session, tmp_path) == wanted
+
+
+def test_only_calls_that_were_answered_well_changed_something(tmp_path: Path) -> None:
+    session = Session()
+    (tmp_path / "a.py").write_text("new")
+    used(session, "edit", arguments=EDIT, error=True)
+    session.reply(calls=[("edit", "a.py")])
+    assert standing(session, tmp_path) == []
+    used(session, "edit", arguments=EDIT)
+    session.user()
+    used(session, "write", arguments={"path": "./a.py", "content": "new"})
+    assert standing(session, tmp_path) == [("a.py", (3, 6), False)]
+    assert standing(session, tmp_path / "gone") == [] == standing(session, Path("relative"))
+
+
+def test_files_of_here_are_those_of_the_workspace(tmp_path: Path) -> None:
+    session = Session()
+    used(session, "edit", arguments=EDIT)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here/a.py").write_text("new")
+    there = tmp_path / "there"
+    assert standing(session, there, str(tmp_path / "here"), made_here=True)
+    assert not standing(session, there, str(tmp_path / "here"))
+    assert standing(session, tmp_path / "here", made_here=True)
+
+
+def test_large_files_are_not_read_and_the_last_ones_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session()
+    for name in ("c.py", "a.py", "b.py", "c.py"):
+        used(session, "edit", arguments={**EDIT, "path": name})
+        (tmp_path / name).write_text("old!!")
+    assert standing(session, tmp_path) == []
+    monkeypatch.setattr(module, "MOST_BYTES", 5)
+    assert standing(session, tmp_path) == []
+    monkeypatch.setattr(module, "MOST_BYTES", 4)
+    every = [("a.py", (2,), False), ("b.py", (4,), False), ("c.py", (0, 6), False)]
+    assert standing(session, tmp_path) == every
+    monkeypatch.setattr(module, "MOST_FILES", 2)
+    assert standing(session, tmp_path) == every[1:]
+
+
+def test_recorded_changes_follow_each_other(tmp_path: Path) -> None:
+    session = Session()
+    (tmp_path / "a.py").write_text("new")
+    used(session, "edit", arguments=EDIT)
+    used(session, "edit", arguments={**EDIT, "path": "b.py"})
+    used(session, "write", arguments={"path": "a.py", "content": "new"})
+    made = found_in(session, tmp_path)
+    (one,) = [each for each in changed_files(made, range(6)) if each.path == "a.py"]
+    assert [(line.sign, line.text) for line in recorded_change(made, one)] == [
+        ("-", "old"), ("+", "new"), ("@", "…"), ("+", "new"),
+    ]  # fmt: skip

@@ -7,13 +7,28 @@ import shutil
 import sqlite3
 import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from explorer.formats import registry
+from explorer.formats.adapter import FoundSession
 from explorer.formats.gemini.adapter import GEMINI
-from explorer.services.discovery import Places, Scan, agents_named, places_of, scan
+from explorer.services import discovery
+from explorer.services.discovery import (
+    ListedSession,
+    Places,
+    Scan,
+    agents_named,
+    listing,
+    places_of,
+    scan,
+)
 from explorer.services.found_import import FoundImport, ImportState
+from explorer.session.records import SessionHeader
+from explorer.store import Store
+from explorer.store.rows import SourceFile
 from explorer.workbench import Workbench
 from tests import homes
 from tests.formats import opencode_store as opencode
@@ -104,21 +119,30 @@ def test_found_sessions_are_called_as_in_the_library(bench: Workbench, tmp_path:
     assert sorted(one.title for one in found) == sorted(row.title for row in rows.values())
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ZeroDivisionError("a file that nobody expected"), "a file that nobody expected"),
+        (PermissionError(13, "Permission denied", "/x"), "Permission denied"),
+        (OSError("odd"), "odd"),
+        (KeyError(), "KeyError"),
+    ],
+)
 def test_one_agents_failing_search_loses_no_other(
-    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
 ) -> None:
-    home = homes.usual_home(tmp_path / "home")
+    home = homes.pi_session(tmp_path / "home", "quay-1", "/w").parents[4]
 
     class Failing:
         name, title = GEMINI.name, GEMINI.title
 
         def find(self, *_: object) -> None:
-            raise ZeroDivisionError("a file that nobody expected")
+            raise error
 
     monkeypatch.setitem(registry.ADAPTERS, "gemini", Failing())
     found = look(bench, home)
-    assert len(found.sessions) == 6
-    assert found.failures == ((GEMINI.title, "a file that nobody expected"),)
+    assert len(found.sessions) == 1
+    assert found.failures == ((GEMINI.title, reason),)
 
 
 def test_homes_that_were_moved_by_variables_are_found(bench: Workbench, tmp_path: Path) -> None:
@@ -252,3 +276,101 @@ def test_sessions_of_one_id_at_two_places_are_two(bench: Workbench, tmp_path: Pa
     found = look(bench, tmp_path / "a", tmp_path / "b")
     assert FoundImport(bench, found.sessions).run().new == 2
     assert {row.path for row in bench.sessions()} == {str(one), str(other)}
+
+
+# without files ------------------------------------------------------------------------------------
+
+
+def seen(name: str = "a", size: int = 100, ms: float = 50.0, session: str = "", *,
+         title: str = "", head: str | None = None, form: Any = "pi") -> FoundSession:  # fmt: skip
+    header = None
+    if head is not None or title:
+        header = SessionHeader(head or "", form, 3, "/w/quay", 0.0, "", "", title)
+    return FoundSession(Path("/s") / name, form, "/w/quay", size, ms, header, session)
+
+
+def library(*sources: SourceFile, **titles: str) -> Store:
+    rows = [SimpleNamespace(key=int(key[1:]), title=title) for key, title in titles.items()]
+    return cast(Store, SimpleNamespace(
+        source_files=lambda: sources, sessions=lambda all_places: rows
+    ))  # fmt: skip
+
+
+def kept(key: int, path: str = "/s/a", size: int = 100, ms: float = 50.0, name: str = "") -> Any:
+    return SourceFile(path, size, int(ms * 1e6), key, name)
+
+
+@pytest.mark.parametrize(
+    ("found", "sources", "state"),
+    [
+        (seen(), [], "new"),
+        (seen(), [kept(1, "/s/b")], "new"),
+        (seen(), [kept(1)], "stored"),
+        (seen(ms=50.01), [kept(1)], "stored"),
+        (seen(ms=50.02), [kept(1)], "changed"),
+        (seen(ms=49.0), [kept(1)], "stored"),
+        (seen(size=101), [kept(1)], "changed"),
+        (seen(size=99), [kept(1)], "stored"),
+        (seen(session="x"), [kept(1, name="x")], "stored"),
+        (seen(session="x", size=101), [kept(1, name="x")], "stored"),
+        (seen(session="x", ms=60.0), [kept(1, name="x")], "changed"),
+        (seen(session="y"), [kept(1, name="x")], "new"),
+        (seen(head="y", ms=60.0), [kept(1, name="x"), kept(2, ms=70.0, name="y")], "stored"),
+        (seen(head="z", ms=60.0), [kept(1, ms=70.0, name="x"), kept(2, name="y")], "stored"),
+    ],
+)
+def test_a_file_that_was_written_to_since_has_changed(
+    found: FoundSession, sources: list[SourceFile], state: str
+) -> None:
+    assert [one.state for one in listing(library(*sources), [found]).sessions] == [state]
+
+
+def test_found_sessions_share_the_size_of_their_file_and_are_the_newest_first() -> None:
+    found = [seen(session="x", size=101), seen(session="y", ms=70.0, size=101), seen("b", ms=60.0)]
+    listed = listing(library(), found).sessions
+    assert [(one.found.session_id, one.size) for one in listed] == [("y", 50), ("", 100), ("x", 50)]
+    assert listing(library(), found).size == 200
+
+
+def test_a_title_is_the_librarys_or_what_its_agent_calls_it() -> None:
+    titled = [seen(title="Its own"), seen("b", ms=40.0, title="Of b")]
+    listed = listing(library(kept(1), k1="Mine"), titled).sessions
+    assert [one.title for one in listed] == ["Mine", "Of b"]
+    assert listing(library(kept(1), k1=""), titled[:1]).sessions[0].title == "Its own"
+    assert listing(library(), [seen("gone")]).sessions[0].title == ""
+
+
+def test_groups_are_in_the_order_of_the_agents_the_newest_projects_first() -> None:
+    def one(form: Any, cwd: str, state: Any, ms: float) -> ListedSession:
+        return ListedSession(FoundSession(Path("/s"), form, cwd, 0, ms, None), state, 10)
+
+    scan_ = Scan((
+        one("codex", "/w/b", "new", 9.0), one("codex", "/w/a", "changed", 8.0),
+        one("claude-code", "/w/a", "stored", 7.0), one("codex", "/v/b", "changed", 6.0),
+    ))  # fmt: skip
+    assert [
+        (one.agent, one.project, one.sessions, one.size, one.new, one.changed, one.modified_ms)
+        for one in scan_.groups()
+    ] == [
+        ("Claude Code", "a", [2], 10, 0, 0, 7.0),
+        ("Codex CLI", "b", [0, 3], 20, 1, 1, 9.0),
+        ("Codex CLI", "a", [1], 10, 0, 1, 8.0),
+    ]  # fmt: skip
+
+
+def test_so_many_files_are_looked_at_in_a_place(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discovery, "_MOST_FILES", 2)
+    place = tmp_path / "place"
+    for number in range(2):
+        homes.write_lines(place / f"{number}.jsonl", [header(id=str(number)), user("a", None)])
+        (place / f"{number}.txt").write_text("no session file")
+    home = tmp_path / "home"
+    home.mkdir()
+    found = look(bench, home, place)
+    assert len(found.sessions) == 2 and not found.failures
+    homes.write_lines(place / "3.jsonl", [header(id="3"), user("a", None)])
+    found = look(bench, home, place)
+    assert len(found.sessions) == 2
+    assert found.failures == ((str(place), "only the first 2 files were looked at"),)

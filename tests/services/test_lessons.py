@@ -136,6 +136,149 @@ def test_a_text_that_is_no_lesson_is_a_mistake(text: str) -> None:
     assert read.lesson is None and [one.line for one in read.mistakes] == [1]
 
 
+def test_all_that_a_file_can_say_is_taken_over() -> None:
+    text = """ +++
+id = "a-1"
+title = "All"
+about = "Of it."
+minutes = 0
+number = 999
+place = "any"
+profile = "pi"
+keep_recent = 2000000
+  +++
+
+## Who counts?
+
+Some
+words {at}.
+```
+no block
+```
+
+ ```toml
+light = "gauge"
+then = "map"
+kind = "choose"
+answer = "token_source"
+several = true
+tolerance = 100
+place = "update"
+cut = "shown"
+sums = true
+[options]
+provider = "The provider"
+```
+And
+then.
+## Look
+
+Here.
+```toml
+tolerance = 0
+```
+"""
+    asked = Step(
+        "Who counts?", "Some words {at}. ``` no block ```", "And then.", "gauge", "map", "choose",
+        "token_source", {"provider": "The provider"}, True, 100, "update", "shown", True, 12,
+    )  # fmt: skip
+    shown = Step("Look", "Here.", tolerance=0, line=35)
+    assert lesson_of(text) == Lesson(
+        "a-1", "All", "Of it.", 0, "any", (asked, shown), 999, "pi", 2_000_000, text
+    )
+    plain = Step("Look", "Here.", "", "map", "", None, "", {}, False, 10, "", "hidden", False, 5)
+    short = '+++\nid = "a"\ntitle = "A"\n+++\n## Look\nHere.\n```toml\n```'
+    assert lesson_of(short) == Lesson("a", "A", "", 4, "any", (plain,), 0, "", 0, short)
+
+
+ID, KIND, ANSWER = 'id = "one"', 'kind = "entry"', 'answer = "cut_entry"'
+
+
+PREDICTED = f"{KIND}\n{ANSWER}"
+
+
+def choice(answer: str, more: str = "") -> str:
+    return f'kind = "choose"\nanswer = "{answer}"{more}'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        (ID, f'id = "o{"1" * 40}"', []),
+        (ID, f'id = "o{"1" * 41}"', ["2 id: small letters"]),
+        (ID, 'id = "1o"', ["2 id: small letters"]),
+        (ID, ' "id" = " "', ["2 id: is missing", "2 id: small letters"]),
+        (ID, "", ["2 id: is missing"]),
+        ('title = "One"', "", ["2 title: is missing"]),
+        (ID, "minutes = 60\n" + ID, []),
+        (ID, ID + "\nminutes = 61", ["3 minutes: expected 0 to 60."]),
+        (ID, ID + "\nminutes = -1", ["3 minutes: expected 0 to 60."]),
+        (ID, ID + "\nminutes = true", ["3 minutes: expected a whole number, not True"]),
+        (ID, ID + "\nnumber = 1000", ["3 number: expected 0 to 999."]),
+        (ID, ID + "\nnumber = -1", ["3 number: expected 0 to 999."]),
+        (ID, ID + "\nkeep_recent = 2000001", ["3 keep_recent: expected 0 to 2,000,000."]),
+        (ID, ID + "\nkeep_recent = 0", []),
+        (ID, ID + '\nprofile = "omp"', []),
+        (ID, ID + '\nprofile = "none"', ["3 profile: there is no 'none'; there are"]),
+        (ID, ID + "\n[about]", ["3 about: expected a text, not {", "4 title: is missing"]),
+        (ID + '\ntitle = "One"', "id = [\n", ["4 This is no TOML"]),
+        ("Where does", "{at} {window} {reserve} does", []),
+        ("There.", "{then}", ["8 There is no figure {then}; there are {keep_recent}, {res"]),
+        ("## First", "##  ", ["8 The step has no title."]),
+        (
+            "\n\nWhere does the cut fall when {keep_recent} tokens are kept?\n", "",
+            ["8 The step has no words before its block."],
+        ),
+        ("Where does the cut fall when {keep_recent} tokens are kept?", "",
+         ["8 The step has no words before its block."]),
+        ("## First", "First\n\nOne\n## First", ["8 Words before the first step"]),
+        ("## First", "## Zero\nWords.\n```toml\n\n## First", ["8 The step “Zero” has a block"]),
+        ('light = "map"', "light =", ["13 This is no TOML"]),
+        ('light = "map"', 'then = "gauge"\ncut = "after"', []),
+        ('light = "map"', 'then = "moon"', ["13 then: there is no 'moon'; there are map,"]),
+        ('light = "map"', 'cut = "half"', ["13 cut: there is no 'half'; there are hidden,"]),
+        ('light = "map"', 'place = "moon"', ["13 place: there is no 'moon'; there are any,"]),
+        ('light = "map"', "tolerance = 101", ["13 tolerance: per cent, 0 to 100."]),
+        ('light = "map"', "tolerance = -1", ["13 tolerance: per cent, 0 to 100."]),
+        ('light = "map"', "sums = 1", ["13 sums: expected true or false, not 1."]),
+        (KIND, 'kind = "cut"', []),
+        (KIND, 'kind = "guess"',
+         ["14 kind: there is no 'guess'; there are entry, cut, ", "14 kind: cut_entry is ans"]),
+        (ANSWER, "", ["14 kind: a prediction has a kind and an answer; answer is missing."]),
+        (KIND, "", ["15 answer: a prediction has a kind and an answer; kind is missing."]),
+        (PREDICTED, choice("token_source"), ["14 kind: the options are missing: provider, tok"]),
+        (PREDICTED, choice("keeps_most"), []),
+        (PREDICTED, choice("keeps_most", '\n[options]\npi = "Pi"'), []),
+        (PREDICTED, choice("keeps_most", "\noptions = {}"), []),
+        (PREDICTED, choice("split_turn", '\n[options]\nsplit = " "'),
+         ["17 split: expected the words of the option."]),
+        (PREDICTED, choice("split_turn", "\n[options]\nwhole = 3"),
+         ["17 whole: expected the words of the option."]),
+        (ANSWER, ANSWER + "\n[options]", []),
+        (ANSWER, ANSWER + '\n[options]\na = "A"', ["16 options: a prediction of kind entry has"]),
+        (KIND + "\n" + ANSWER, '[options]\na = "A"', []),
+    ],
+)  # fmt: skip
+def test_each_bound_of_a_file_is_named_at_its_line(old: str, new: str, wrong: list[str]) -> None:
+    assert old in GOOD
+    found = [f"{one.line} {one.reason}" for one in read_lesson(GOOD.replace(old, new, 1)).mistakes]
+    assert len(found) == len(wrong), found
+    for one, words in zip(found, wrong, strict=True):
+        assert one.startswith(words)
+
+
+def test_a_file_has_a_size_and_a_number_of_steps() -> None:
+    assert lesson_of(GOOD.ljust(200_000)).id == "one"
+    (wrong,) = read_lesson(GOOD.ljust(200_001)).mistakes
+    assert (wrong.line, wrong.reason) == (1, "A lesson has at most 200,000 characters.")
+    head, first = GOOD.split("\n\n", 1)
+    assert len(lesson_of(f"{head}\n{first * 12}").steps) == 12
+    (wrong,) = read_lesson(f"{head}\n{first * 13}").mistakes
+    assert (wrong.line, wrong.reason) == (7 + 12 * 11, "A lesson has at most 12 steps.")
+    (wrong,) = read_lesson(head).mistakes
+    assert (wrong.line, wrong.reason[:16]) == (6, "There is no step")
+
+
 def test_options_are_those_that_the_answer_knows() -> None:
     text = GOOD.replace('kind = "entry"', 'kind = "choose"')
     text = text.replace('answer = "cut_entry"', 'answer = "split_turn"\n[options]\nhalf = "Half"')

@@ -5,16 +5,30 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import pytest
 from msgspec.structs import replace
 
+from explorer.models.catalogue import ModelInfo, PriceTier
 from explorer.services.changes import Change, SessionsChanged
-from explorer.services.library import Library, LibraryFilter, read_library
+from explorer.services.library import (
+    Library,
+    LibraryFilter,
+    LibraryRow,
+    library_of,
+    project_name,
+    read_library,
+    shared_library,
+)
 from explorer.services.related_sessions import started_by
 from explorer.services.resume_command import resume_command_of
 from explorer.session.records import Relation
+from explorer.session.usage_sums import NO_LIST, UsageSum
+from explorer.store import Store
+from explorer.store.postgres import Note, Shared
 from explorer.store.rows import SessionRow
+from explorer.store.totals import Total
 from explorer.workbench import Workbench
 from tests.formats.claude_lines import SESSION, USAGE, Lines
 from tests.store.conftest import eventually
@@ -172,3 +186,141 @@ def test_listed_costs_are_those_of_each_call_with_the_prices_of_long_prompts(
     exact = document.usage.session().total
     assert row.spent.listed == exact.listed == 2
     assert abs(row.spent.listed_cost - exact.listed_cost) < 1e-9 < exact.listed_cost
+
+
+# rows alone ---------------------------------------------------------------------------------------
+
+SESSION_ROW = SessionRow(
+    7, "abc", "pi", 3, "/home/sam/Quay", "", "Fix the Wake", 5, 0, 99, 1.0, 100.0, 4, "/s/a.jsonl",
+    labels=("Later",), note="A note",
+)  # fmt: skip
+
+
+def listed(**changes: Any) -> LibraryRow:
+    (row,) = library_of([replace(SESSION_ROW, **changes)]).rows
+    return row
+
+
+@pytest.mark.parametrize(
+    ("changes", "asked", "taken"),
+    [
+        ({}, {}, True),
+        ({}, {"since_ms": 100.0}, True),
+        ({}, {"since_ms": 100.1}, False),
+        ({"trashed_ms": 1.0}, {}, False),
+        ({"trashed_ms": 1.0, "archived_ms": 1.0}, {"place": "trash"}, True),
+        ({"archived_ms": 1.0}, {"place": "archive"}, True),
+        ({"archived_ms": 1.0}, {}, False),
+        ({}, {"place": "archive"}, False),
+        ({"relation": "subagent"}, {}, False),
+        ({"relation": "subagent"}, {"started": True}, True),
+        ({"relation": "fork"}, {}, True),
+        ({}, {"agents": {"pi"}}, True),
+        ({}, {"agents": {"Codex CLI"}}, False),
+        ({}, {"projects": {"Quay"}}, True),
+        ({}, {"projects": {"quay"}}, False),
+        ({}, {"models": {"p/m"}}, False),
+        ({}, {"models": {""}}, True),
+        ({}, {"labels": {"Later", "now"}}, True),
+        ({}, {"labels": {"now"}}, False),
+        ({}, {"compacted": True}, False),
+        ({"compactions": 1}, {"compacted": True}, True),
+        ({}, {"words": "WAKE sam later note abc pi a.jsonl"}, True),
+        ({}, {"words": "wake gone"}, False),
+    ],
+)
+def test_a_filter_takes_what_meets_all_of_it(
+    changes: dict[str, Any], asked: dict[str, Any], taken: bool
+) -> None:
+    sets: dict[str, Any]
+    sets = {name: frozenset(one) if isinstance(one, set) else one for name, one in asked.items()}
+    found = library_of([replace(SESSION_ROW, **changes)]).filtered(LibraryFilter(**sets))
+    assert bool(found) is taken
+
+
+@pytest.mark.parametrize(
+    ("cwd", "name"),
+    [("/a/b", "b"), ("/a/b/", "b"), ("C:\\a\\b\\", "b"), ("b", "b"), ("", ""), ("/", "")],
+)
+def test_a_project_is_the_last_part_of_a_folder(cwd: str, name: str) -> None:
+    assert project_name(cwd) == name == listed(cwd=cwd).project
+
+
+class Totals:
+    """A store of one session with some totals."""
+
+    def __init__(self, form: Any, *totals: Total) -> None:
+        self.form, self.given = form, totals
+
+    def sessions(self, *, all_places: bool, most: int | None) -> list[SessionRow]:
+        assert all_places
+        return [replace(SESSION_ROW, format=self.form)][:most]
+
+    def totals(self, keys: list[int] | None) -> list[Total]:
+        return [one for one in self.given if keys is None or one.key in keys]
+
+
+def test_the_model_is_that_of_most_calls_and_all_are_summed() -> None:
+    totals = [
+        Total(7, 3, "p/a", 0, UsageSum(input=10, calls=1, uncounted=2)),
+        Total(7, 4, "p/b", 0, UsageSum(input=20, calls=2)),
+        Total(7, 4, "p/a", 1, UsageSum(input=40, calls=0)),
+    ]
+    for given, model, tokens in ((totals, "p/a", 70), (totals[1:], "p/b", 60), ([], "", 0)):
+        library = read_library(cast(Store, Totals("pi", *given)))
+        (row,) = library.rows
+        assert (row.model, row.spent.input) == (model, tokens)
+        sums = library.sums([row])
+        assert (sums.sessions, sums.entries, sums.compactions) == (1, 5, 0)
+        assert sums.spent.input == tokens
+        assert {day: one.input for day, one in sums.by_day.items()} == (
+            {3: 10, 4: 60} if len(given) == 3 else {4: 60} if given else {}
+        )
+    assert read_library(cast(Store, Totals("pi", *totals)), 0).rows == ()
+
+
+TIERS = (PriceTier(100, 10.0, None), PriceTier(200, None, 30.0))
+
+
+@pytest.mark.parametrize(
+    ("form", "size", "cost"),
+    [
+        ("pi", 0, 0.0),
+        ("claude-code", 0, 3 * 1.0 + 2 * 2.0),
+        ("claude-code", 99, 3 * 1.0 + 2 * 2.0),
+        ("claude-code", 100, 3 * 10.0 + 2 * 2.0),
+        ("claude-code", 200, 3 * 10.0 + 2 * 30.0),
+        ("claude-code", NO_LIST, 0.0),
+    ],
+)
+def test_calls_without_a_cost_have_one_by_the_list_of_prices(
+    form: str, size: int, cost: float
+) -> None:
+    def prices(model: str) -> ModelInfo:
+        asked.append(model)
+        known = model == "p/a"
+        return ModelInfo(model, "", None, None, input_price=1.0 if known else None,
+                         output_price=2.0 if known else None, tiers=TIERS)  # fmt: skip
+
+    asked: list[str] = []
+    spent = UsageSum(input=3, output=2, calls=1, uncounted=1)
+    given = [Total(7, day, "p/a", size, spent) for day in (1, 2)]
+    given.append(Total(7, 1, "p/free", size, spent))
+    (row,) = read_library(cast(Store, Totals(form, *given)), prices=prices).rows
+    assert row.spent.listed_cost == 2 * cost and row.spent.listed == (4 if cost else 0)
+    assert asked.count("p/a") == (1 if form != "pi" else 0), "asked once for each size"
+
+
+def test_a_teams_sessions_have_their_labels_and_notes() -> None:
+    def note(kind: str, text: str, entry: str = "") -> Note:
+        return Note(1, 7, entry, kind, text, "Ann", 0.0)
+
+    shared = Shared(SESSION_ROW, "Bo", 5.0, "p/m")
+    notes = [
+        note("label", "b"), note("label", "A"), note("label", "b"), note("note", "one"),
+        note("note", "of an entry", "e1"), note("note", "two"),
+    ]  # fmt: skip
+    (row,) = shared_library([shared], notes).rows
+    assert (row.publisher, row.published_ms, row.model) == ("Bo", 5.0, "p/m")
+    assert row.session.labels == ("A", "b") and row.session.note == "Ann: one\nAnn: two"
+    assert row.text.endswith("\nbo") and "of an entry" not in row.text

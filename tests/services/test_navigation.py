@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from explorer.formats.pi.entries import read_entry
-from explorer.services.navigation import plan_navigation
+from explorer.models.request import ImagePart
+from explorer.services.navigation import NavigationPlan, plan_move, plan_navigation
 from explorer.session.describe import describe
 from explorer.session.tree import SessionTree
 
@@ -39,6 +42,30 @@ def plan(target: str, leaf: str = "a2", entries: tuple[dict[str, Any], ...] = FO
     tree = tree_of(*entries)
     payload = next(item for item in entries if item["id"] == target)
     return plan_navigation(tree, tree.index_of(leaf), tree.index_of(target), read_entry(payload))
+
+
+@pytest.mark.parametrize(
+    ("made", "is_noop", "writes"),
+    [
+        (NavigationPlan(3, 3, 3, "", [], 3), True, False),
+        (NavigationPlan(3, 3, 3, "said", [], 3), False, True),
+        (NavigationPlan(3, 3, 3, "", [], 3, (ImagePart("image/png", "AA"),)), False, True),
+        (NavigationPlan(3, 3, 3, "", [], 4), False, False),
+        (NavigationPlan(3, 2, 2, "", [3], 3), False, False),
+    ],
+)
+def test_a_plan_that_changes_nothing_is_none(
+    made: NavigationPlan, is_noop: bool, writes: bool
+) -> None:
+    assert (made.is_noop, made.writes_anew) == (is_noop, writes)
+    assert made.leaves_branch is bool(made.left_behind)
+
+
+def test_a_move_writes_nothing_anew() -> None:
+    tree = tree_of(*FORKED)
+    assert plan_move(tree, 5, 2) == NavigationPlan(5, 2, 2, "", [4, 5], 5)
+    assert plan_move(tree, -1, 2) == NavigationPlan(-1, 2, 2, "", [], -1)
+    assert plan_move(tree, 3, -1).left_behind == [0, 1, 2, 3]
 
 
 def test_b16_a_reply_becomes_the_leaf_itself() -> None:

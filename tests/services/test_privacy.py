@@ -10,7 +10,7 @@ import pytest
 from explorer.compaction.preparation import Preparation
 from explorer.models.client import CancelToken
 from explorer.services.document import Document
-from explorer.services.privacy import Sending
+from explorer.services.privacy import Privacy, Sending
 from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.entries import TextBlock, UserMessage
 from explorer.workbench import Workbench
@@ -139,3 +139,30 @@ def test_commands_say_what_would_leave_and_show_secrets_when_told(
     sizes = ("--window", "10000", "--reserve", "1000", "--keep-recent", "60")
     status, _, error = called("compact", str(path), "--model", MODEL, *sizes)
     assert status == 1 and "models.example" in error and "--send" in error
+
+
+@pytest.mark.parametrize(
+    ("what", "pictures", "sentence"),
+    [
+        ("12 entries", 0, "12 entries of the imported session “A” (about 1,200 tokens, "
+         "4,800 characters) would go to p/m at example.org."),
+        ("", 1_000, "Text of the imported session “A” (about 1,200 tokens, 4,800 characters and "
+         "1,000 pictures) would go to p/m at example.org."),
+    ],
+)  # fmt: skip
+def test_what_would_leave_is_said_in_a_sentence(what: str, pictures: int, sentence: str) -> None:
+    sending = Sending("A", what, 1_200, 4_800, pictures, "p/m", "example.org", True)
+    assert sending.sentence == sentence
+
+
+@pytest.mark.parametrize("off", ["maskShown", "maskSent", "maskExports"])
+def test_each_setting_masks_its_own(off: str) -> None:
+    privacy = Privacy()
+    privacy.follow(lambda name: False if name == f"privacy.{off}" else None)
+    read = {"maskShown": privacy.shown, "maskSent": privacy.sent, "maskExports": privacy.exported}
+    text = f"key {KEY}"
+    assert {name: one(text) == text for name, one in read.items()} == {
+        name: name == off for name in read
+    }
+    privacy.follow(lambda name: True)
+    assert privacy.shown(text) != text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -39,8 +40,16 @@ from explorer.services.replay.player import (
     RecordedModel,
     RecordedTools,
     in_proportion,
+    model_of,
+    rules_of_play,
 )
-from explorer.services.replay.recorded_session import recorded_session, scenes
+from explorer.services.replay.recorded_session import (
+    EntryMap,
+    RecordedSession,
+    recorded_session,
+    scenes,
+)
+from explorer.session.edit_entries import ShapeFacts
 from explorer.session.entries import (
     AssistantMessage,
     ImageBlock,
@@ -52,6 +61,7 @@ from explorer.session.entries import (
 from explorer.session.kinds import Kind
 from explorer.tokens.estimate import estimate_message, estimate_text
 from explorer.workbench import Workbench
+from tests.compaction.sessions import Session
 
 WINDOW = 30_000
 
@@ -209,6 +219,119 @@ def test_sizes_shrink_with_the_window_and_never_grow() -> None:
     assert small.keep_recent_tokens == round(base.settings.keep_recent_tokens / 10)
     assert small.reserve_tokens == round(base.settings.reserve_tokens / 10)
     assert in_proportion(base, base.settings.context_window * 2) == base
+
+
+def test_nothing_is_reserved_or_kept_of_less_than_a_token() -> None:
+    base = EffectiveRules.of(PROFILES["explorer"], "offline/extractive")
+    assert in_proportion(base, base.settings.context_window) is base
+    least = in_proportion(base, 1).settings
+    assert (least.keep_recent_tokens, least.reserve_tokens) == (1, 1)
+    assert least.context_window == base.settings.context_window
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Fix: the  Wake!", "fix-the-wake"),
+        ("Größe_1", "grösse-1"),
+        ("x" * 41, "x" * 40),
+        ("x" * 39 + " y", "x" * 39),
+        ("?!", "7"),
+        ("", "7"),
+    ],
+)
+def test_a_recording_answers_under_its_title(title: str, name: str) -> None:
+    assert model_of(cast(Document, SimpleNamespace(title=title, key=7))) == f"replay/{name}"
+
+
+def test_a_replay_asks_nobody() -> None:
+    base = EffectiveRules.of(PROFILES["explorer"], "openai/gpt")
+    asked = replace(
+        base, profile=replace(base.profile, remote_endpoint="https://example.org"),
+        fallbacks=("openai/other",), auto_continue=True, ask_first=True, enabled=False,
+    )  # fmt: skip
+    played = rules_of_play(asked)
+    assert played.profile == replace(base.profile, remote_endpoint="")
+    assert (played.summary_model, played.fallbacks) == ("offline/extractive", ())
+    assert played.summary_models("openai/gpt") == ("offline/extractive",)
+    assert (played.auto_continue, played.ask_first, played.enabled) == (False, False, True)
+
+
+def recording(session: Session, leaf: int | None = None) -> RecordedSession:
+    made = SimpleNamespace(tree=session.tree, leaf=session.leaf)
+    return recorded_session(cast(Document, made), leaf)
+
+
+def varied() -> Session:
+    """Each entry at its index: 0 to 3 a turn, 4 to 7 what is not played, 8 to 12 the next."""
+    session = Session()
+    session.user()
+    session.reply(calls=[("read", "a"), ("read", "b")])
+    session.result(call="c1.0")
+    session.result(call="c1.1")
+    session.reply(stop="error")
+    session.reply(stop="aborted")
+    session.metadata()
+    session.compaction(0)
+    session.note()
+    session.bash()
+    session.user()
+    session.reply()
+    session.reply()
+    session.add({
+        "type": "custom", "customType": "session-explorer/pin",
+        "data": {"entries": [{"id": "e0", "tokens": 3}, {"id": "e4"}]},
+    })  # fmt: skip
+    session.branch_summary()
+    return session
+
+
+def test_what_is_played_of_a_path_is_cut_into_scenes() -> None:
+    session = varied()
+    found = recording(session)
+    assert [(one.kind, one.entry) for one in found.steps] == [
+        ("prompt", 0), ("reply", 1), ("copy", 8), ("copy", 9), ("prompt", 10), ("reply", 11),
+        ("reply", 12), ("copy", 13), ("copy", 14),
+    ]  # fmt: skip
+    assert len(found) == 9 and found.results == {1: [2, 3]} and found.leaf == 14
+
+    def cut(start: int) -> list[tuple[int | None, list[int], int]]:
+        return [
+            (one.opening.entry if one.opening else None, [each.entry for each in one.replies],
+             one.first)
+            for one in scenes(found, start)
+        ]  # fmt: skip
+
+    whole = [(0, [1], 0), (8, [], 2), (9, [], 3), (10, [11, 12], 4), (13, [], 7), (14, [], 8)]
+    assert cut(0) == whole
+    assert cut(1) == [(None, [1], 1), *whole[1:]] and cut(6) == [(None, [12], 6), *whole[4:]]
+    assert cut(8) == whole[5:] and cut(9) == []
+    assert [one.entry for one in recording(session, 3).steps] == [0, 1]
+
+
+def test_a_pin_of_the_recording_names_what_was_played_for_it() -> None:
+    recorded, played = varied(), Session()
+    for at in range(3):
+        played.metadata()
+        if at == 1:
+            played.user()
+            played.reply()
+            played.result()
+    entries = EntryMap(recorded.tree, played.tree)
+    pin = recorded.tree.columns.shapes[13]
+    assert pin.entries == (("e0", 3), ("e4", -1)) and entries.shape(pin) is None
+    entries.played([0, 1, 2, 3], [2, 3, 4])
+    assert entries.shape(pin) == {"entries": [{"id": "e2", "tokens": 3}]}
+    entries.copied(4, 5)
+    assert entries.shape(pin) == {"entries": [{"id": "e2", "tokens": 3}, {"id": "e5"}]}
+    for facts, data in (
+        (ShapeFacts("omit", lifts=("e1", "e3", "e9")), {"lifts": ["e3"]}),
+        (ShapeFacts("omit", lifts=("e3",)), None),
+        (ShapeFacts("pin", undoes="e2"), {"undoes": "e4"}),
+        (ShapeFacts("pin", undoes="e9"), None),
+        (ShapeFacts("keep-user-messages", tokens=0), {"tokens": 0}),
+    ):
+        assert entries.shape(facts) == data
 
 
 def text_reply(text: str, stop: str = "stop", call: str = "") -> AssistantMessage:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -22,9 +23,10 @@ from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.sent_context import SentContext, sent_context
+from explorer.services.sent_context import OVER_BUDGET, SentContext, sent_context, why_unsent
 from explorer.store import Store
 from explorer.workbench import Workbench
+from tests.compaction.sessions import Session
 from tests.models.server import Answer, ChatServer
 from tests.services.clock import Clock
 
@@ -218,3 +220,35 @@ def test_every_change_is_named_and_counted_as_it_is_sent(tmp_path: Path) -> None
     assert shown.changed[1].endswith("It is sent with 6 tokens.")
     assert "no pictures" in blind.changed[2]
     assert [one.role for one in blind.messages] == ["user", "assistant", "tool"]
+
+
+def unsent(add: Callable[[Session], int], profile: str = "explorer") -> str:
+    session = Session()
+    made = cast(Document, SimpleNamespace(tree=session.tree))
+    return why_unsent(made, add(session), PROFILES[profile])
+
+
+@pytest.mark.parametrize(
+    ("add", "why", "rendered"),
+    [
+        (lambda one: one.reply(stop="aborted"), "A reply that was stopped: it is not sent.", ""),
+        (lambda one: one.reply(stop="error"), "A reply that failed: it is not sent.", ""),
+        (lambda one: one.reply(text=""), "A reply without text or call: it is not sent.", ""),
+        (lambda one: one.reply(text="", calls=[("read", "a")]),
+         "None of its calls has a result here: it is not sent.", OVER_BUDGET),
+        (lambda one: one.reply(), "None of its calls has a result here: it is not sent.",
+         OVER_BUDGET),
+        (lambda one: one.message(role="odd"), "No model takes a message of this role.", ""),
+        (lambda one: one.bash(2, excluded=True),
+         "A command that was kept out of the context: it is not sent.", ""),
+        (lambda one: one.bash(2), "There is nothing in it to send.", OVER_BUDGET),
+        (lambda one: one.result(), "Its call is not sent, and no provider takes a result alone.",
+         OVER_BUDGET),
+        (lambda one: one.user(), "There is nothing in it to send.", OVER_BUDGET),
+        (lambda one: one.metadata(), "It is not sent.", OVER_BUDGET),
+    ],
+)  # fmt: skip
+def test_why_an_entry_is_not_sent(add: Callable[[Session], int], why: str, rendered: str) -> None:
+    """``rendered``: by a profile that renders its prompts to a budget."""
+    assert unsent(add) == why
+    assert unsent(add, "copilot") == (rendered or why)

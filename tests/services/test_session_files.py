@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import stat
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 from explorer.agent.approval import Approvals
 from explorer.agent.workspace import Workspace
 from explorer.compaction.file_ops import FileOperations
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import DEMO, CancelToken, ToolCall
+from explorer.models.offline.scenario import Scenario
 from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
-from explorer.services.session_files import outputs_folder, tools_of
+from explorer.services.session_files import (
+    Transcript,
+    make_sandbox,
+    outputs_folder,
+    tools_of,
+    with_breadcrumb,
+)
 from explorer.session.entries import ToolResultMessage
 from explorer.session.tree import SessionTree
 from explorer.workbench import Workbench
@@ -81,3 +92,26 @@ def test_a_session_that_is_removed_leaves_no_outputs(
     assert Path(outcome.details["fullOutputPath"]).exists()
     asyncio.run(bench.remove(document.key))
     assert not Path(outcome.details["fullOutputPath"]).parent.exists()
+
+
+def test_each_sandbox_is_a_folder_of_its_own(tmp_path: Path) -> None:
+    made = SimpleNamespace(name="demo", files={"a/b.py": "x\r\n", "c.py": ""}, settings={"k": 1})
+    folders = [make_sandbox(cast(Scenario, made), tmp_path / "below") for _ in range(3)]
+    assert [folder.name for folder in folders] == ["demo", "demo-2", "demo-3"]
+    for folder in folders:
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert (folder / "a/b.py").read_bytes() == b"x\r\n" and (folder / "c.py").exists()
+        words = (folder / ".session-explorer/settings.json").read_text("utf-8")
+        lines = [line for line in words.split("\n") if not line.startswith("//")]
+        assert json.loads("\n".join(lines)) == {"k": 1} and words.endswith("}\n")
+    made.settings = {}
+    plain = make_sandbox(cast(Scenario, made), tmp_path / "below")
+    assert not (plain / ".session-explorer").exists()
+
+
+def test_a_breadcrumb_says_where_the_rest_is_and_how_it_is_read(tmp_path: Path) -> None:
+    words = "{{path}} has {{lines}} lines: {{tool}}, as {{example}}"
+    found = with_breadcrumb("Summary.", Transcript(tmp_path / "t.txt", 12), words)
+    path = tmp_path / "t.txt"
+    example = f'read({{"path": "{path}", "offset": 1, "limit": 200}})'
+    assert found == f"Summary.\n\n{path} has 12 lines: read, as {example}"

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.client import Cancelled, CancelToken, ModelClient, ModelClientConfig
+from explorer.models.client import (
+    Cancelled,
+    CancelToken,
+    ModelClient,
+    ModelClientConfig,
+    ModelInfo,
+)
 from explorer.services.document import Document
 from explorer.services.summary_request import SummaryOrder
 from explorer.services.template_trials import (
@@ -47,6 +53,23 @@ def test_the_places_are_where_it_was_compacted_and_where_it_would_be(document: D
     assert can_be_tried(NAME) and can_be_tried("system") and not can_be_tried("agent")
     with pytest.raises(ValueError, match="can be tried"):
         trial_of(document, name="short")
+
+
+@pytest.mark.parametrize(
+    ("into", "out", "is_known"), [(1e-6, 3e-6, True), (None, 3e-6, False), (1e-6, None, False)]
+)
+def test_a_trial_costs_what_its_requests_and_answers_cost_at_most(
+    document: Document, into: float | None, out: float | None, is_known: bool
+) -> None:
+    model = ModelInfo("x/y", "", None, 700, input_price=into, output_price=out)
+    forget = document.shared.client.serve(model, lambda _request, _emit, _cancelled: None)
+    points = points_of(document, EXPLORER, SETTINGS)
+    cost = trial_of(document).cost(points, "x/y")
+    assert cost.output_tokens == 700 * cost.calls > 0
+    whole = cost.input_tokens * 1e-6 + cost.output_tokens * 3e-6
+    assert cost.dollars == (pytest.approx(whole) if is_known else None)
+    assert trial_of(document).cost(points[:1], "x/y").calls == 0, "no earlier summary there"
+    forget()
 
 
 def test_findings_of_either_version_are_summed_and_nothing_is_stored(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+from msgspec.structs import replace
+
 from explorer.formats.pi.entries import read_entry, read_usage
 from explorer.session.branch_difference import _spent, as_markdown, compare_branches, duration
 from explorer.session.kinds import Kind
 from explorer.session.text_difference import MOST_LINES, MOST_WORDS, word_differences
-from explorer.session.usage_sums import UNCOUNTED, usage_sum
+from explorer.session.usage_sums import UNCOUNTED, UsageSum, usage_sum
 from tests.ui.sessions import MemoryDocument
 
 USAGE = {"input": 100, "output": 20, "cacheRead": 30, "cacheWrite": 0, "cost": {"total": 0.25}}
@@ -167,3 +170,34 @@ def test_a_cost_of_which_a_part_is_not_known_is_a_least_one() -> None:
     (line,) = [line for line in markdown.splitlines() if line.startswith("| Cost")]
     assert line.count("at least") == 1 and line.count("0.2500") == 2
     assert "| Time | 1.0 s | not recorded |" in markdown
+
+
+@pytest.mark.parametrize(
+    ("spent", "words"),
+    [
+        (UsageSum(), "not recorded"),
+        (UsageSum(calls=2, unpriced=2), "not recorded"),
+        (UsageSum(uncounted=1), "not recorded"),
+        (UsageSum(cost=0.01, calls=1), "$0.0100"),
+        (UsageSum(cost=0.009, calls=1), "$0.009000"),
+        (UsageSum(cost=0.5, calls=2, unpriced=1), "at least $0.5000"),
+        (UsageSum(cost=0.5, calls=1, uncounted=1), "at least $0.5000"),
+        (UsageSum(cost=0.5, calls=2, unpriced=1, listed=1, listed_cost=0.25),
+         "$0.7500 by listed prices"),
+        (UsageSum(cost=0.5, calls=3, unpriced=2, listed=1, listed_cost=0.25),
+         "at least $0.7500 by listed prices"),
+        (UsageSum(calls=1, uncounted=1, listed=1, listed_cost=0.25),
+         "at least $0.2500 by listed prices"),
+    ],
+)  # fmt: skip
+def test_what_a_branch_cost_is_said_as_far_as_it_is_known(spent: UsageSum, words: str) -> None:
+    assert cost(spent) == words
+
+
+def cost(usage: UsageSum) -> str:
+    """What the table says of a branch whose replies took this."""
+    found = compare(two(), "l4", "r5")
+    turns = (replace(found.left.turns[0], spent=usage),)
+    markdown = as_markdown(replace(found, left=replace(found.left, turns=turns)), "left", "right")
+    (line,) = [line for line in markdown.splitlines() if line.startswith("| Cost")]
+    return line.split("|")[2].strip()

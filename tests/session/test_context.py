@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.session.context import context_at, latest_on_path
+from explorer.session.context import (
+    context_at,
+    is_unsent_reply,
+    latest_on_path,
+    unsent_replies,
+)
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
+from tests.compaction.sessions import Session
 from tests.session.trees import grow, naive_path, parent_lists
 
 Json = dict[str, Any]
@@ -206,3 +212,27 @@ def test_the_latest_of_a_kind_on_a_path(parents: list[int], data: st.DataObject)
         places = [at for at, one in enumerate(path) if entries[one]["type"] == "compaction"]
         found = latest_on_path(tree, tree.path(leaf), Kind.COMPACTION)
         assert found == (places[-1] if places else -1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "unsent"),
+    [
+        ({"text": "said"}, False),
+        ({"text": ""}, True),
+        ({"text": "", "calls": [("read", "a")]}, False),
+        ({"text": "said", "stop": "error"}, True),
+        ({"text": "said", "stop": "aborted"}, True),
+        ({"text": "said", "stop": "length"}, False),
+    ],
+)
+def test_a6_a_reply_that_failed_or_says_nothing_is_sent_no_more(
+    fields: dict[str, Any], unsent: bool
+) -> None:
+    session = Session()
+    session.user()
+    reply = session.reply(**fields)
+    session.user(text="")
+    columns = session.tree.columns
+    assert is_unsent_reply(columns, reply) is unsent
+    assert unsent_replies(columns, range(3)) == [reply] * unsent
+    assert unsent_replies(columns, range(reply)) == []

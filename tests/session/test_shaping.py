@@ -236,6 +236,9 @@ def test_a_round_is_a_reply_with_all_its_results(talk: Session) -> None:
     path = talk.tree.path(talk.leaf)
     assert round_of(talk.tree, path, 2) == [1, 2, 3] == round_of(talk.tree, path, 1)
     assert round_of(talk.tree, path, 5) == [5] and round_of(talk.tree, path, 0) == [0]
+    talk.result(call="c1.1")
+    path = talk.tree.path(talk.leaf)
+    assert round_of(talk.tree, path, 7) == [7] and round_of(talk.tree, path, 8) == [7, 8]
 
 
 @pytest.mark.parametrize(

@@ -184,6 +184,7 @@ def test_a_command_is_looked_into_up_to_a_length_and_a_folder_alone_is_a_run() -
     assert shell_command("cd /w") == ShellCommand(ShellWork.RUN, folder="/w")
     assert shell_command("set -e; cd a; cd b; ls").folder == "b"
     assert shell_command("cd; ls").folder == ""
+    assert shell_command("cat a; echo; cat b").prints == ()
 
 
 E = ActionKind.EDIT
@@ -194,6 +195,7 @@ ACTIONS: list[tuple[str, object, list[ToolAction]]] = [
     ("Read", {"file_path": "a", "limit": "3"}, [ToolAction(ActionKind.READ, "a", 1, 3)]),
     ("read", {"path": "a", "offset": True, "limit": -3}, [ToolAction(ActionKind.READ, "a")]),
     ("read", {"path": "a", "offset": "1" * 10}, [ToolAction(ActionKind.READ, "a")]),
+    ("read", {"path": "a", "offset": "٣"}, [ToolAction(ActionKind.READ, "a")]),
     ("read", {"path": "a", "offset": "1" * 9}, [ToolAction(ActionKind.READ, "a", 111_111_111)]),
     ("view", {"path": "a", "view_range": [4, 9]}, [ToolAction(ActionKind.READ, "a", 4, 9)]),
     ("view", {"path": "a", "view_range": [0, -1]}, [ToolAction(ActionKind.READ, "a")]),

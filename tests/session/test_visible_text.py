@@ -7,6 +7,7 @@ import json
 import pytest
 
 from explorer.session.visible_text import (
+    code,
     end_of,
     escaped,
     exact,
@@ -50,6 +51,21 @@ def test_escaped_json_is_the_same_value() -> None:
     assert not FORBIDDEN & set(text)
     assert json.loads(text) == value
     assert "ü🙂" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a|b\n c", "`a¦b c`"),
+        ("", "``  ``"),
+        ("a `b` c", "``a `b` c``"),
+        ("`a``", "``` `a`` ```"),
+        ("x" * 300, f"`{'x' * 300}`"),
+        ("x" * 301, f"`{'x' * 300}…`"),
+    ],
+)
+def test_code_stays_code_on_one_line(text: str, shown: str) -> None:
+    assert code(text) == shown
 
 
 def test_blanks_of_a_question_can_be_counted() -> None:

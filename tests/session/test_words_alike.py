@@ -28,3 +28,6 @@ def test_three_words_in_a_row_count_between_words_that_differ(shared: str, count
 
 def test_fewer_words_count_at_the_beginning_and_at_the_end() -> None:
     assert alike("Keep alpha beta now", "Keep gamma now") == ["Keep", "now"]
+    assert alike("alpha keep it", "gamma keep it delta") == []
+    assert alike("alpha keep it delta", "gamma keep it") == []
+    assert alike("keep it alpha", "gamma keep it delta") == []

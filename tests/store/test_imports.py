@@ -137,6 +137,28 @@ def test_an_update_that_is_cancelled_keeps_what_it_had_added(store: Store, tmp_p
     assert store.load(key).tree.columns.ids == [f"e{at}" for at in range(60)]
 
 
+def test_an_import_and_an_update_say_how_far_they_are(store: Store, tmp_path: Path) -> None:
+    for count, batches in ((5, 3), (8, 4)):
+        seen: list[tuple[int, int]] = []
+        source = FileSource(write_file(tmp_path / "a.jsonl", chain(count)), batch=2)
+        source.report.bytes_total = 9_999
+        store.import_session(source, lambda *one, to=seen: to.append(one))
+        assert len(seen) == batches and seen == sorted(set(seen))
+        assert {total for _, total in seen} == {9_999}
+
+
+def test_a_session_begins_with_its_first_time_and_ends_with_its_newest(
+    store: Store, tmp_path: Path
+) -> None:
+    entries = chain(6)
+    for entry, second in zip(entries, (9, 7, 8, 5, 30, 20), strict=True):
+        entry["timestamp"] = f"2026-01-02T03:04:{second:02}.000Z" if second != 9 else "never"
+    source = FileSource(write_file(tmp_path / "a.jsonl", entries), batch=2)
+    row = store.session(store.import_session(source).key)
+    second_ms = 1_767_323_040_000.0
+    assert (row.started_ms - second_ms, row.last_ms - second_ms) == (7_000, 30_000)
+
+
 def test_problems_of_a_source_are_reported_and_asides_replaced(
     store: Store, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -155,17 +156,14 @@ def _steps(lines: list[str], start: int, mistakes: list[LessonMistake]) -> list[
         if lines[at].strip():
             mistakes.append(LessonMistake(at + 1, "Words before the first step (## Title)."))
             break
-    return [
-        _step(lines, at, stop, mistakes)
-        for at, stop in zip(begins, [*begins[1:], len(lines)], strict=True)
-    ]
+    return [_step(lines, at, stop, mistakes) for at, stop in pairwise([*begins, len(lines)])]
 
 
 def _step(lines: list[str], start: int, stop: int, mistakes: list[LessonMistake]) -> Step:
     title = lines[start][3:].strip()
     part = range(start + 1, stop)
     opens = next((at for at in part if lines[at].strip() == "```toml"), -1)
-    closes = next((at for at in part if at > opens >= 0 and lines[at].strip() == "```"), -1)
+    closes = next((at for at in part if at > opens and lines[at].strip() == "```"), -1)
     if opens < 0 or closes < 0:
         what = "no block of ```toml" if opens < 0 else "a block of ```toml that does not end"
         mistakes.append(LessonMistake(start + 1, f"The step “{title}” has {what}."))
