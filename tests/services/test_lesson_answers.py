@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.compaction.reasons import count_text
 from explorer.compaction.triggers import fitted, limit_of, should_compact
 from explorer.services.document import Document
 from explorer.services.lessons.answer import Answer
@@ -84,8 +85,7 @@ def test_what_the_model_is_sent(places: list[Situation]) -> None:
         assert list(found.entries) == [
             *sorted(apart, reverse=True), *sorted(unseen - {*apart}, reverse=True),
         ]  # fmt: skip
-        assert f"{len(apart):,} are on other branches" in found.reason
-        assert f" {len(unseen) - len(apart):,} on its own path" in found.reason
+        assert f"the {count_text(len(apart), 'message')} on other branches" in found.reason
         assert found.explain is not None
         assert "no message" in found.explain(min(unseen))
         assert found.explain(now.context.messages[-1]).endswith(" is sent.")
