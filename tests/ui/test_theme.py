@@ -97,10 +97,12 @@ def test_verdicts_differ_by_texture_not_only_by_colour(
 ) -> None:
     """Turned grey, every two verdicts still differ (E: no meaning by colour alone)."""
     themes.set_theme(name, app)  # type: ignore[arg-type]
-    grey = [
-        bytes(_painted(v, dpr).convertToFormat(QImage.Format.Format_Grayscale8).constBits())
+    # The bits of an image last as long as the image.
+    images = [
+        _painted(v, dpr).convertToFormat(QImage.Format.Format_Grayscale8)
         for v in range(len(themes.VERDICT_TITLES))
     ]
+    grey = [bytes(image.constBits()) for image in images]
     for a in range(len(grey)):
         for b in range(a):
             differing = sum(1 for x, y in zip(grey[a], grey[b], strict=True) if abs(x - y) > 12)
