@@ -165,8 +165,10 @@ def path_words(needed: NeededAgain) -> str:
     compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
     if not expected.soon and expected.number < LEAST_EXPECTED:
         return words
-    of = f" ({compared:,} of {every:,} compactions compared)" if compared < every else ""
+    where = "a compaction"
+    if compared < every:
+        where = f"the {compared:,} of {every:,} compactions that can be compared"
     return (
-        f"{words} {expected.soon:,} of these came soon after a compaction; expected without one: "
-        f"{expected.number:.1f}{of}."
+        f"{words} {expected.soon:,} of these came soon after {where}; expected without: "
+        f"{expected.number:.1f}."
     )

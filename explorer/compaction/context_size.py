@@ -31,6 +31,8 @@ _MOST_MESSAGES = 10_000
 """Whose reports are looked at for what a provider counts for each of our tokens."""
 _LEAST_RATIO, _MOST_RATIO = 0.5, 3.0
 """A provider that seems to count less or more than so many tokens for one of ours is misread."""
+_TELLING_PART = 4
+"""What part of the entries must have come between two reports to tell the ratio of them all."""
 
 
 class ContextSize(NamedTuple):
@@ -202,7 +204,11 @@ def _ratio(
     usage = tree.columns.usage
     if grown <= 0:
         return 1.0
-    return min(max((usage[end] - usage[begin]) / grown, _LEAST_RATIO), _MOST_RATIO)
+    # A few turns tell little of all entries: what is missing to a share of them counts one for one.
+    entries = _counted(tree, context, 0, profile, measured)
+    missing = max(0, entries // _TELLING_PART - grown)
+    ratio = (usage[end] - usage[begin] + missing) / (grown + missing)
+    return min(max(ratio, _LEAST_RATIO), _MOST_RATIO)
 
 
 def counted_size(

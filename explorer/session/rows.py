@@ -12,6 +12,7 @@ from explorer.session.kinds import Flag, Kind
 from explorer.session.result_text import exit_code, failed, numbered_lines, output_of
 from explorer.session.secrets import mask
 from explorer.session.text import call_title, first_line, plain_line, without_folder
+from explorer.session.text_difference import changed_lines
 from explorer.session.tool_actions import ActionKind, ToolAction, tool_actions
 
 _TARGET = 40
@@ -156,9 +157,10 @@ def _change(actions: Sequence[ToolAction], folder: str) -> str:
             f", {_counted(size, 'line')}" if kind is ActionKind.WRITE and len(files) == 1 else ""
         )
         return f"{_CHANGED[kind]} {where}{lines if actions[0].added else ''}"
-    added = Counter(line for one in actions for line in one.added.split("\n") if line)
-    removed = Counter(line for one in actions for line in one.removed.split("\n") if line)
-    more, fewer = (added - removed).total(), (removed - added).total()
+    signs = Counter(
+        line.sign for one in actions for line in changed_lines(one.removed, one.added, 0)
+    )
+    more, fewer = signs["+"], signs["-"]
     return f"edited {where} (+{more} -{fewer})" if more or fewer else f"edited {where}"
 
 

@@ -549,9 +549,7 @@ def test_habit_is_expected_without_a_compaction_too() -> None:
     assert expected is not None and expected.found == 1
     assert expected.number == pytest.approx(1, abs=0.2), "it is no more than elsewhere"
     assert expected_words(expected).startswith("In the first ")
-    assert "1 of these came soon after a compaction; expected without one" in path_words(
-        made.found()
-    )
+    assert "1 of these came soon after a compaction; expected without" in path_words(made.found())
 
 
 def test_what_only_a_compaction_brings_is_not_expected() -> None:

@@ -95,6 +95,16 @@ def test_what_is_too_much_for_a_system_prompt_is_not_expected() -> None:
     assert compacted(session).shown == 200
 
 
+def test_a_few_turns_tell_little_of_all_entries() -> None:
+    session = Session()
+    session.user(19_999)
+    session.reply(1, usage=50_000)
+    session.user(999)
+    session.reply(1, usage=52_000)
+    # 1,000 of 21,000 came between the reports; a quarter would tell, and the rest counts as it is.
+    assert size_of(session).ratio == pytest.approx((2_000 + 4_250) / 5_250, abs=0.001)
+
+
 def test_one_report_or_a_wild_one_frees_what_is_counted_here() -> None:
     session = Session()
     session.user(1_000)

@@ -48,6 +48,8 @@ TESTED = "....F\nFAILED tests/a.py::test_b\n=== 1 failed, 60 passed in 2.31s ===
          "tests: 2 failed, 5 passed"),
         ("edit", {"path": "src/a.py", "oldText": "a\nb", "newText": "a\nc\nd\ne"}, "done", False,
          "edited src/a.py (+3 -1)"),
+        ("edit", {"path": "src/a.py", "oldText": "a\n", "newText": "a\n\nb\n\n"}, "done", False,
+         "edited src/a.py (+3 -0)"),
         ("write", {"path": "a.py", "content": "x\ny\n"}, "ok", False, "wrote a.py, 2 lines"),
         ("Edit", {"file_path": "a.py", "old_string": "a", "new_string": "b"},
          "<tool_use_error>String to replace not found</tool_use_error>", True,

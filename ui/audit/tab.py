@@ -447,7 +447,7 @@ class AuditTab(QWidget):
 def headline(found: Overview) -> str:
     """What is lost, or that nothing was compacted; empty for a path on which nothing is."""
     if not found.generations.all and not found.branches:
-        return "Nothing was compacted on this path: the model sees every message word for word."
+        return "Nothing was compacted on this path."
     return lost_words(found)
 
 

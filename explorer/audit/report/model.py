@@ -276,7 +276,7 @@ def verdict_words(report: Report) -> str:
     """The report in a sentence: its latest compaction, and what was dropped on the path."""
     gone = {e for loss in report.losses if loss.loss.severity == 2 for e in loss.loss.entries}
     if not report.compactions:
-        return "Nothing was compacted on this path: the model sees every message word for word."
+        return "Nothing was compacted on this path."
     latest = report.compactions[-1]
     sentence = f"{sentence_case(latest.name)}: {headline(latest.fidelity)}."
     if gone:
