@@ -76,9 +76,10 @@ def tokens_summarized(now: Situation) -> Answer:
     """How many tokens a summary would take the place of."""
     shown, made = now.shown, now.made
     return Answer(
-        f"{shown.tokens_summarized:,} tokens before #{made.first_kept} go to the summarizer; with "
-        f"a summary of about a tenth of that the entries of the context fall from "
-        f"{shown.context_estimate:,} to about {shown.tokens_after_estimate:,} tokens.",
+        f"{shown.tokens_summarized:,} tokens before #{made.first_kept} are summarized, of long "
+        "results only a part is sent; with a summary of about a tenth of that the entries of the "
+        f"context fall from {shown.context_estimate:,} to about "
+        f"{shown.tokens_after_estimate:,} tokens.",
         number=shown.tokens_summarized,
     )
 
