@@ -278,6 +278,7 @@ class CompactionController(QObject):
         if state.agent_running:
             state.say("The agent is still answering; stop it first.")
             return
+        left, made_here = state.document.leaf, state.document.writer.made_here
         try:
             undone = await state.document.edits.undo()
         except NothingToUndo as error:
@@ -293,6 +294,6 @@ class CompactionController(QObject):
         if undone.kind in TAKEN_BACK:
             state.say(f"{TAKEN_BACK[undone.kind]}; its entry stays in the session.")
             return
-        state.window.compaction.undone(undone.leaf)
+        state.window.compaction.undone(undone.entry, undone.leaf, left, made_here(undone.entry))
         state.window.show_tab("compaction")
         state.select(undone.leaf)

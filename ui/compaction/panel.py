@@ -541,7 +541,7 @@ class CompactionPanel(QWidget):
         """Show that the compaction could not be stored."""
         self.notice.show_notice(notices.not_stored(message))
 
-    def undone(self, leaf: int) -> None:
-        """Show that the compaction was undone."""
-        self._tell(notices.undone(leaf))
+    def undone(self, compaction: int, leaf: int, left: int, made_here: bool) -> None:
+        """Show that a compaction was undone; ``left``: the leaf before."""
+        self._tell(notices.undone(compaction, leaf, left, made_here))
         self.refresh()

@@ -197,8 +197,13 @@ def test_after_the_commit_there_is_an_undo(panel: CompactionPanel) -> None:
     spy = Heard(panel.undo_requested)
     QTest.mouseClick(button(panel.notice, "Undo"), Left)
     assert spy.count() == 1
-    panel.undone(1017)
-    assert "#1017" in shown_texts(panel.notice)
+    panel.undone(1019, 1017, 1019, made_here=True)
+    words = shown_texts(panel.notice)
+    assert "Compaction #1019 was taken back; the leaf is #1017 again." in words
+    panel.undone(900, 899, 1017, made_here=False)
+    words = shown_texts(panel.notice)
+    assert "Compaction #900, which its own agent made, was taken back" in words
+    assert "the leaf was #1017" in words, "the way back"
 
 
 def test_a_commit_that_failed_keeps_the_draft(panel: CompactionPanel) -> None:
