@@ -24,6 +24,7 @@ from ui.shell.search import SearchResult
 
 MOST_HITS = 2000
 MOST_SHOWN = 100
+WORDS_NEEDED = "Type a word: what failed in all sessions is found by words."
 _NUMBER = re.compile(r"#(\d{1,9})")
 """An entry, as it is named everywhere."""
 _MOST_CALLS = 200
@@ -92,6 +93,8 @@ class SearchController(QObject):
         # Without an open session there is only the search in all of them.
         if state.bench is None or not (query or (errors and not everywhere and document)):
             self._take([])
+            if errors and everywhere and state.bench is not None:
+                self._bar.show_results([], caption=WORDS_NEEDED)
         elif everywhere or document is None:
             self._take([])
             await self._search_everywhere(state.bench, query, number, errors)

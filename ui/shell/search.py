@@ -109,10 +109,7 @@ class SearchBar(QWidget):
         self.errors.setText("Errors")
         theme.bind_icon(self.errors, "error", "dim")
         self.errors.setCheckable(True)
-        self.errors.setToolTip(
-            "Only what failed, without words all of this session; commands that print failures and "
-            "end well count in this session alone"
-        )
+        self.errors.setToolTip("Only what failed; without words all of it in this session")
         self.errors.setAccessibleName("Search only errors")
         layout = row_in(self, theme.S4)
         for widget in (self.box, self.previous, self.following, self.errors, self.everywhere):
@@ -198,9 +195,9 @@ class SearchBar(QWidget):
     def _place_count(self) -> None:
         """Before the button that clears the field."""
         self.count.adjustSize()
-        clear = theme.scaled(26) if self.box.text() else theme.S8
         wide = self.count.width() if self.count.text() else 0
-        left = self.box.width() - clear - wide
+        # The button goes a moment after the words.
+        left = self.box.width() - theme.scaled(26) - wide
         self.count.move(left, (self.box.height() - self.count.height()) // 2)
         self.box.setTextMargins(0, 0, wide + theme.S4 if wide else 0, 0)
 

@@ -17,6 +17,7 @@ from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import choose_file, commit, draft, open_sample
 from ui import theme
 from ui.library.controller import AS_PI_3
+from ui.library.search import WORDS_NEEDED
 from ui.map.pane import Shown
 from ui.shell.command_palette import CommandPalette
 
@@ -95,6 +96,10 @@ async def test_hits_of_the_session_are_listed_and_errors_found_without_words(
     rows = search.results.table.rows
     await live.until(lambda: rows.rows and all(one.session for one in rows.rows), "all sessions")
     await live.until(lambda: {one.entry for one in rows.rows} == with_words, "the same of them")
+    live.keys("Ctrl+A", "Delete", to=search.box)
+    caption = search.results.caption
+    await live.until(lambda: caption.text() == WORDS_NEEDED, "what to do")
+    assert search.results.isVisible() and not rows.rows
 
 
 async def test_an_entry_is_found_by_its_number_and_a_result_by_the_title_of_its_row(
