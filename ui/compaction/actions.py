@@ -24,7 +24,7 @@ def compaction_actions(session: WindowSession) -> list[MenuEntry]:
                     "See which old tool results could give way to notes, and why",
                     COMPACTION, ("Ctrl+Alt+P",)), session.pruning.ask),
         (ActionSpec("undo", "&Undo the latest compaction, prune, pin or omission",
-                    "Take back the latest of them on the active path",
+                    "Take it back on the active path; its entry stays in the session",
                     COMPACTION, (QKeySequence.StandardKey.Undo,)), session.compaction.undo),
         (ActionSpec("save_report", "Save a rep&ort…",
                     "Write what was kept and lost to a web page, Markdown or JSON",
