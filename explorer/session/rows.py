@@ -28,6 +28,7 @@ _PYTEST = re.compile(
 )  # fmt: skip
 _TESTS = re.compile(r"^\s*Tests:?\s+((?:\d+ (?:failed|passed|skipped|todo)(?:, | \| )?)+)", re.M)
 _CARGO = re.compile(r"^test result: \w+\. (\d+ passed; \d+ failed)", re.MULTILINE)
+_FAILED = re.compile(r"[1-9]\d* (?:failed|error)")
 _FOUND = re.compile(r"Found (\d+ \w+)", re.IGNORECASE)
 _TELLING = re.compile(r"(?:\w*(?:Error|Exception)\b|error(?:\[\w+\])?:|fatal:|FAILED\b|panic:).*")
 _EXIT_LINE = re.compile(r"(?:Exit code|Command exited with code|Error: Exit code)\b")
@@ -139,11 +140,16 @@ def _reason(output: str) -> str:
 
 
 def _test_words(output: str) -> str:
-    """What a test runner sums up: ``pytest: 1 failed, 60 passed``."""
+    """What a test runner sums up last: ``pytest: 1 failed, 60 passed``; of a run before it that
+    failed too."""
     tail = output[-_TAIL:]
     for name, form in (("pytest", _PYTEST), ("tests", _TESTS), ("cargo test", _CARGO)):
-        if found := form.findall(tail):
-            return f"{name}: {found[-1].strip(' ,|').replace(' | ', ', ').replace(';', ',')}"
+        sums = [
+            one.strip(" ,|").replace(" | ", ", ").replace(";", ",") for one in form.findall(tail)
+        ]
+        if sums:
+            before = next((one for one in reversed(sums[:-1]) if _FAILED.search(one)), "")
+            return f"{name}: {before}, then {sums[-1]}" if before else f"{name}: {sums[-1]}"
     return ""
 
 

@@ -57,7 +57,7 @@ class WelcomeController(QObject):
         page.all_asked.connect(lambda: actions["all_sessions"].trigger())
         discovery.searched.connect(self._searched)
         state.opened.connect(self._ready)
-        state.document_changed.connect(self._show_found)
+        state.document_changed.connect(self._document_changed)
         state.bus.on(SessionsChanged, lambda _change: self._refresh())
 
     def _ready(self) -> None:
@@ -65,6 +65,12 @@ class WelcomeController(QObject):
         page.set_usable(True)
         page.focus_first()
         self._refresh()
+        self._show_found()
+
+    def _document_changed(self) -> None:
+        if self._state.document is None:
+            # What was added to the one that is left is said of it now.
+            self._refresh()
         self._show_found()
 
     def _refresh(self) -> None:

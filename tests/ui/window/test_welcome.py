@@ -97,8 +97,12 @@ async def test_closing_the_session_brings_the_page_back_with_it_in_the_list(hous
     await live.until(lambda: live.has_document, "the session")
     await live.idle()
     assert live.window.map.view.hasFocus()
+    (before,) = page.recent.cells()
+    await live.document.edits.set_label(3, "here")
     live.keys("Ctrl+W")
     await live.until(page.isVisible, "the page again")
+    (after,) = page.recent.cells()
+    assert after != before, "one entry more"
     await live.close()
     again = await house.start()
     assert again.window.welcome.isVisible(), "what was closed is not opened at the next start"
