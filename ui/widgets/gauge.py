@@ -162,11 +162,13 @@ class ContextGauge(QWidget):
         painter.drawRoundedRect(QRectF(0, middle - 4, width, 8), 4, 4)
         shown = self._shown
         share = min(1.0, shown.tokens / shown.window)
-        if share > 0:
+        # Of a window that nobody knows no share is taken.
+        if share > 0 and not shown.is_beyond:
             self._fill(painter, QRectF(0, middle - 4, max(8.0, width * share), 8))
-        x = round(width * shown.mark / shown.window)
-        painter.setPen(QPen(now.ink, 2))
-        painter.drawLine(QPointF(x, middle - 8), QPointF(x, middle + 8))
+        if not shown.is_beyond:
+            x = round(width * shown.mark / shown.window)
+            painter.setPen(QPen(now.ink, 2))
+            painter.drawLine(QPointF(x, middle - 8), QPointF(x, middle + 8))
         painter.setPen(self._colour(now.ink))
         painter.setFont(self.font())
         baseline = middle + self.fontMetrics().ascent() / 2 - 1

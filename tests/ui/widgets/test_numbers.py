@@ -140,6 +140,9 @@ def test_gauge_bar_grows_and_warns(app: QApplication) -> None:
     at = QPoint(100, gauge.height() // 2)
     assert low.pixelColor(at).blue() > 200  # the empty track
     assert high.pixelColor(at).red() > high.pixelColor(at).blue()  # the warning colour
+    gauge.set_context(230_000, 200_000, 180_000, "provider", is_window_known=False)
+    unknown = gauge.grab().toImage()
+    assert unknown.pixelColor(20, at.y()) == low.pixelColor(at), "no share of an unknown window"
 
 
 SHARES = [
