@@ -92,12 +92,9 @@ class WindowActions(QObject):
             session.agent.commands.add(command)
         session.window.header.help_requested.connect(self.show_keys)
         session.window.header.palette_requested.connect(self.show_palette)
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        """One look at everything after several changes at once."""
-        self._soon.timeout.connect(self.follow)
-        state = session.state
-        for changed in (state.document_changed, state.state_changed, session.window.panes.changed):
-            changed.connect(self._soon.start)
+        session.state.document_changed.connect(self.follow)
+        session.state.state_changed.connect(self.follow)
+        session.window.panes.changed.connect(self.follow)
         self.follow()
 
     def _offer_in_entry_menus(self) -> None:
