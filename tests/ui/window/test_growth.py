@@ -138,7 +138,7 @@ async def test_entries_of_another_program_take_no_descriptors_and_little_memory(
         await other.append(20, 0.03)
         assert_no_more(before)
         grown = []
-        for _ in range(3):
+        for _ in range(6):
             blocks = sys.getallocatedblocks()
             await other.append(APPENDED, 0.0)
             grown.append((sys.getallocatedblocks() - blocks) / APPENDED)
@@ -181,7 +181,7 @@ async def test_discarded_drafts_are_forgotten(house: House) -> None:
     panel = live.window.compaction
     await at_rest(live)
     before, drafts = in_use(), drafts_there_are()
-    for _ in range(3):
+    for _ in range(6):
         await draft(live)
         live.click(panel.draft.discard)
         await live.idle()
