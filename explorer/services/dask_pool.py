@@ -101,6 +101,9 @@ class _Run:
         future = self._client.submit(
             _work, self._name, self._prepare, self._limit_s, jobs, key=key, pure=False
         )
+        self._await(future, jobs)
+
+    def _await(self, future: Any, jobs: Sequence[Any]) -> None:
         self._sent[future] = jobs
         future.add_done_callback(self._done.put)
 
@@ -108,6 +111,10 @@ class _Run:
         if future.status == "finished":
             found: Sequence[Outcome[Any, Any]] = future.result()
             return found
+        if future.status in ("lost", "pending"):
+            # It was done, and its result went with its worker: the scheduler has it done again.
+            self._await(future, jobs)
+            return ()
         if future.status != "error":
             raise PoolError("the scheduler was lost")
         error = future.exception()
