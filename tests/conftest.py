@@ -6,6 +6,7 @@ Set before anything of ours is imported, so that no module reads the real enviro
 from __future__ import annotations
 
 import dataclasses
+import faulthandler
 import gc
 import os
 import shutil
@@ -122,7 +123,24 @@ def pytest_runtest_protocol() -> Iterator[Any]:
     return result
 
 
+_TEARDOWN_S = 180
+_stderr = -1
+
+
+def pytest_configure() -> None:
+    global _stderr
+    _stderr = os.dup(2)  # that of the run: a test's own is captured, and lost with its process
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact() -> None:
+    """Bound the teardown of a test that failed: from then on neither of the configured limits
+    holds, so that somebody may look at the failure in a debugger."""
+    faulthandler.dump_traceback_later(_TEARDOWN_S, exit=True, file=_stderr)
+
+
 def pytest_unconfigure() -> None:
+    os.close(_stderr)
     shutil.rmtree(_RUN_HOME, ignore_errors=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import os
 import socket
 import sys
@@ -52,6 +53,8 @@ def main(arguments: argparse.Namespace) -> int:
     if not has_screen():
         print(NO_SCREEN, file=sys.stderr)
         return 1
+    if sys.stderr is not None and not faulthandler.is_enabled():
+        faulthandler.enable()  # a crash in Qt says where, instead of nothing
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     loaded = prepare(app)

@@ -9,17 +9,17 @@ import ctypes
 import gc
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from explorer.settings import paths
 from explorer.settings.preferences import LoadedPreferences, save_preferences
+from ui.imports import import_window_module, make_types, run_in_slices
 from ui.main_window import MainWindow
 from ui.widgets.painted_items import install_accessibility
 
@@ -88,15 +88,23 @@ class Collector(QObject):
 
 
 SWITCH_INTERVAL_S = 0.0005
+_THREADS = 10
+
+
+def open_loop(app: QApplication) -> QEventLoop:
+    """The event loop of Qt and asyncio. Its threads are Python's: those that it would make itself
+    are Qt's, and one whose work ends in anything but an Exception never answers."""
+    loop = QEventLoop(app)
+    loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="window"))
+    asyncio.set_event_loop(loop)
+    return loop
 
 
 def run(
     app: QApplication, window: MainWindow, loaded: LoadedPreferences, arguments: argparse.Namespace
 ) -> int:
     """Run one event loop for Qt and asyncio until the window is closed; the exit status."""
-    loop = QEventLoop(app)
-    asyncio.set_event_loop(loop)
-    with loop:
+    with open_loop(app) as loop:
         return int(loop.run_until_complete(live(window, loaded, arguments)))
 
 
@@ -134,10 +142,13 @@ async def _live(
         window.show()
         await painted.wait()
     install_accessibility()
-    panes = await _imported("ui.panes", collector)
+    with collector.paused():
+        await run_in_slices(make_types())
+        panes = await import_window_module("ui.panes")
     await panes.furnish(window)
-    session = await _imported("ui.session", collector)
-    actions = await _imported("ui.shell.actions", collector)
+    with collector.paused():
+        session = await import_window_module("ui.session")
+        actions = await import_window_module("ui.shell.actions")
     if window.was_closed:
         window.map.shutdown()
         return 0
@@ -153,16 +164,3 @@ async def _live(
     except OSError as error:
         print(f"session-explorer: the settings could not be kept: {error}", file=sys.stderr)
     return status
-
-
-async def _imported(name: str, collector: Collector) -> Any:
-    """Import a module in a thread, with the collector off, which would otherwise stall the
-    window (measured): both panes and controllers take longer than a first paint may.
-
-    While a screen reader asks, Qt looks up types without Python's lock, in a table of its binding
-    that has none either before Python 3.12: types that a thread adds meanwhile end the program.
-    """
-    with collector.paused():
-        if QAccessible.isActive() and sys.version_info < (3, 12):
-            return import_module(name)
-        return await asyncio.to_thread(import_module, name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from time import perf_counter
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -21,6 +20,7 @@ from ui.audit.tab import AuditTab
 from ui.compaction.panel import CompactionPanel
 from ui.conversation.pane import AgentPane
 from ui.copilot import PromptPage
+from ui.imports import run_in_slices
 from ui.inspector.context import ContextPane
 from ui.inspector.entry import EntryPane
 from ui.lessons.pane import LessonsPane
@@ -37,9 +37,6 @@ from ui.widgets.notice import NoticeStrip
 from ui.widgets.panels import OnePage, column_in
 from ui.widgets.terms import explain
 
-POLISH_S = 0.004
-"""How long widgets are styled before the window answers again."""
-
 
 async def furnish(window: MainWindow) -> None:
     """Make the welcome page and every pane in its place; the window answers between two of them.
@@ -55,18 +52,10 @@ async def furnish(window: MainWindow) -> None:
         make(window)
         await asyncio.sleep(0)
     if not window.has_panes:
-        await _polish(window.whole)
-
-
-async def _polish(panes: QWidget) -> None:
-    """Style what is not shown yet, little by little: all at once, when a session is opened, would
-    hold the window up."""
-    until = perf_counter() + POLISH_S
-    for widget in (panes, *panes.findChildren(QWidget)):
-        widget.ensurePolished()
-        if perf_counter() > until:
-            await asyncio.sleep(0)
-            until = perf_counter() + POLISH_S
+        # What is not shown yet is styled little by little: all at once, when a session is opened,
+        # would hold the window up.
+        panes = window.whole
+        await run_in_slices(map(QWidget.ensurePolished, (panes, *panes.findChildren(QWidget))))
 
 
 def _frame(window: MainWindow) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
 
 from tests.film.camera import CAPTION, Camera, encode
 from tests.screens.stage import Homes, Job
 from tests.ui.window.running import RunningWindow
+from ui.event_loop import open_loop
 from ui.map.navigation import LeavingDialog
 
 SIZE = (1280, 800)
@@ -27,8 +26,7 @@ def film(outdir: Path, folder: Path, *, short: bool, keeps: bool) -> None:
     frames = outdir / f"{target.stem}-frames" if keeps else None
     if frames is not None:
         frames.mkdir(exist_ok=True)
-    loop = QEventLoop(app)
-    asyncio.set_event_loop(loop)
+    loop = open_loop(app)
     with loop:
         loop.run_until_complete(_film(app, target, folder / target.stem, frames, short=short))
 

@@ -21,13 +21,13 @@ from PySide6.QtCore import (
     qInstallMessageHandler,
 )
 from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
 
 from tests.models.server import ChatServer
 from tests.screens.stage import Homes, Job, Scene, picture
 from tests.screens.states import JOBS
 from tests.ui.window.house import HARMLESS
 from tests.ui.window.running import RunningWindow
+from ui.event_loop import open_loop
 from ui.session import WindowSession
 
 MOST_S = 60.0
@@ -52,8 +52,7 @@ def take_all(folder: Path, root: Path, only: str = "") -> list[tuple[str, str]]:
     # A picture of a window in which something broke is no picture of its state.
     sys.excepthook = throw
     qInstallMessageHandler(partial(_message, thrown.append))
-    loop = QEventLoop(app)
-    asyncio.set_event_loop(loop)
+    loop = open_loop(app)
     with loop, ChatServer() as server:
         os.environ |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": server.url}
         homes = Homes(root)

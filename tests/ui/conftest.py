@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from tests.ui.counting import counting_process, shared_counting
 from ui import theme
 from ui.app import leave_sources_unread
+from ui.imports import make_types
 
 __all__ = ["counting_process", "shared_counting"]
 
@@ -23,6 +24,8 @@ def qapp() -> QApplication:
     """The one application of this process."""
     application = QApplication.instance() or QApplication(["session-explorer-tests"])
     assert isinstance(application, QApplication)
+    for _ in make_types():  # as the program does it
+        pass
     return application
 
 

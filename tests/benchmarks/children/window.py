@@ -11,7 +11,6 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
 
 from ui import event_loop, theme
 from ui.app import prepare
@@ -30,8 +29,7 @@ def run_window(scenario: Scenario) -> Any:
     theme.set_motion(False)
     # What a run before this one opened is not opened again.
     loaded.values.last_session = 0
-    loop = QEventLoop(app)
-    asyncio.set_event_loop(loop)
+    loop = event_loop.open_loop(app)
     window = MainWindow(loaded.values)
     found: list[Any] = []
     failures: list[BaseException] = []

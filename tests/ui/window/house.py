@@ -20,9 +20,9 @@ from PySide6.QtCore import (
     qInstallMessageHandler,
 )
 from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
 
 from tests.ui.window.running import RunningWindow
+from ui.event_loop import open_loop
 from ui.session import WindowSession
 
 HARMLESS = (
@@ -43,8 +43,7 @@ class House:
         self._threads = set(threading.enumerate())
         self._widgets = {id(widget) for widget in app.topLevelWidgets()}
         self._hooks: Callable[[], None] = self._watch()
-        self.loop = QEventLoop(app)
-        asyncio.set_event_loop(self.loop)
+        self.loop = open_loop(app)
         self.loop.set_exception_handler(self._loop_problem)
 
     async def start(
