@@ -4,13 +4,63 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
+from explorer.session.shell_commands import FileLines
 from explorer.session.tool_actions import ToolAction
 
 _MOST_PLACES = 1_000
 """Places that one edit changes at once, at most, for it to be followed."""
+
+
+_MOST_UNTOLD = 16
+"""Outputs that are remembered of a file until its lines in them are known."""
+
+
+class UntoldLines(NamedTuple):
+    """An output that shows lines of a file, which cannot be told from others there."""
+
+    entry: int
+    asked: FileLines | None
+    """None: it only names the file."""
+    lines: tuple[str, ...]
+    """As the file has them."""
+    is_first: bool = False
+    """The output begins with them."""
+
+    def place(self, marks: Mapping[int, int]) -> range | None:
+        """Where they stand, by lines of the file that are known: by number, a mark of each. None
+        unless all that are known of what was asked for stand there, from the first one on, and
+        enough of them tell something."""
+        if self.asked is None or not marks:
+            return None
+        first, end = self.asked.first, max(marks)
+        if marks[end] == hash(""):
+            end -= 1  # Behind the last line break.
+        last = min(self.asked.last or end, end)
+        known = {number: marks[number] for number in range(first, last + 1) if number in marks}
+        output = [*map(hash, self.lines)]
+        size = max(known, default=first - 1) - first + 1
+        if first not in known and not self.is_first:
+            return None
+        for start in range(1 if self.is_first else len(output) - size + 1):
+            if all(output[start + number - first : start + number - first + 1] == [mark]
+                   for number, mark in known.items()):  # fmt: skip
+                shown = (self.lines[start + number - first] for number in known)
+                telling = sum(map(is_telling, shown))
+                return range(start, start + size) if telling >= LEAST_LINES else None
+        return None
+
+
+LEAST_LINES = 3
+"""Lines with words that a read has in common with an earlier one at least."""
+
+
+def is_telling(line: str) -> bool:
+    """Whether a line has a letter or a digit."""
+    return any(map(str.isalnum, line))
 
 
 class KnownFile(Struct):
@@ -32,11 +82,38 @@ class KnownFile(Struct):
     """The last one at which they wrote or edited it; -1 for none."""
     refused: str | None = None
     """What a refused edit would take out, until the file is read; None for no such edit."""
+    untold: list[UntoldLines] = []
+    """Outputs whose lines are known when the file is read again, in order."""
 
     def clear(self) -> None:
         """Forget what it holds."""
         self.marks.clear()
+        self.untold.clear()
         self.text, self.edited = None, -1
+
+    def remember(self, output: UntoldLines) -> None:
+        """Keep an output until the file's lines in it are known. What only names the file is kept
+        where there is something before it."""
+        if output.asked is not None or self.untold:
+            self.untold.append(output)
+        if len(self.untold) > _MOST_UNTOLD:
+            self.untold.clear()
+
+    def learn_earlier(self, numbers: Sequence[int], lines: Sequence[str]) -> None:
+        """Know what earlier outputs showed, by lines of the file that are read now."""
+        marks = self.marks | dict(zip(numbers, map(hash, lines), strict=True))
+        for at, output in enumerate(self.untold):
+            place = output.place(marks)
+            if place is None or output.asked is None:
+                continue
+            since = [(one.entry, frozenset(one.lines)) for one in self.untold[at + 1 :]]
+            shown = output.lines[place.start : place.stop]
+            for number, line in enumerate(shown, output.asked.first):
+                if marks.get(number) == hash(line):
+                    # Whatever shows the same line since may show this one.
+                    again = [entry for entry, some in since if is_telling(line) and line in some]
+                    entry = max(output.entry, self.shown_at.get(number, -1), *again)
+                    self.marks[number], self.shown_at[number] = marks[number], entry
 
     def lines_among(
         self, output: Sequence[Collection[int]], places: Mapping[int, Sequence[int]]
@@ -74,6 +151,7 @@ class KnownFile(Struct):
             return False
         lines = text.split("\n")
         self.text, self.edited = text, at
+        self.untold.clear()
         self.marks = dict(enumerate(map(hash, lines), 1))
         self.shown_at = dict(enumerate(shown, 1))
         return True

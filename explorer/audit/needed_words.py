@@ -43,11 +43,19 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
         # The end of a path tells more than its beginning.
         is_path = repeat.kind in _PATHS
         text = f"…{text[1 - longest :]}" if is_path else f"{text[: longest - 1]}…"
-    if repeat.kind is NeedKind.READ and repeat.first:
-        is_gap = repeat.lines < repeat.last - repeat.first + 1
-        of = f"{count_text(repeat.lines, 'line')} of" if is_gap else "lines"
-        text += f", {of} {repeat.first:,} to {repeat.last:,}"
+    if lines := lines_text(repeat):
+        text += f", {lines}"
     return text if repeat.edited < 0 else f"{text}, as edited at #{repeat.edited}"
+
+
+def lines_text(repeat: Repeat) -> str:
+    """``lines 1 to 80``, or ``79 of the lines 1 to 80`` where others stand between; nothing but of
+    a read."""
+    if repeat.kind is not NeedKind.READ or not repeat.first:
+        return ""
+    is_gap = repeat.lines < repeat.last - repeat.first + 1
+    of = f"{repeat.lines:,} of the lines" if is_gap else "lines"
+    return f"{of} {repeat.first:,} to {repeat.last:,}"
 
 
 def short_text(repeat: Repeat) -> str:

@@ -12,6 +12,7 @@ from explorer.audit.needed_words import (
     MEANING,
     NEED_TITLES,
     expected_words,
+    lines_text,
     need_text,
     needs_words,
     path_words,
@@ -110,7 +111,7 @@ def _where(row: Need | NeedGroup) -> str:
 
 
 def _lines(repeat: Repeat) -> str:
-    return f"lines {repeat.first:,} to {repeat.last:,}, " if repeat.first else ""
+    return f"{words}, " if (words := lines_text(repeat)) else ""
 
 
 class NeedModel(EntryModel[NeedRow]):
