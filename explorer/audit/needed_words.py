@@ -33,6 +33,8 @@ LEAST_EXPECTED = 0.05
 """Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
 _LONGEST = 160
 _MOST_PLACES = 4
+_LEAST_PART = 0.1
+"""The share of the lines of a read; one that a search showed besides is not where it was read."""
 _PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
 
@@ -49,13 +51,23 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
 
 
 def lines_text(repeat: Repeat) -> str:
-    """``lines 1 to 80``, or ``79 of the lines 1 to 80`` where others stand between; nothing but of
-    a read."""
+    """``lines 1 to 80``; ``at least 79 of the lines 1 to 80`` where others stand between, or lines
+    that something showed since, which is told by their text alone; nothing but of a read."""
     if repeat.kind is not NeedKind.READ or not repeat.first:
         return ""
     is_gap = repeat.lines < repeat.last - repeat.first + 1
-    of = f"{repeat.lines:,} of the lines" if is_gap else "lines"
+    of = f"at least {repeat.lines:,} of the lines" if is_gap else "lines"
     return f"{of} {repeat.first:,} to {repeat.last:,}"
+
+
+def before_words(repeat: Repeat) -> str:
+    """Where it was before, ``#231``; of a read all entries that show a part of it worth a mention,
+    ``#231 and #233``."""
+    least = _LEAST_PART * repeat.lines
+    places = sorted({repeat.before, *(one.entry for one in repeat.shown if one.number > least)})
+    first = ", ".join(f"#{place}" for place in places[:_MOST_PLACES])
+    left = len(places) - _MOST_PLACES
+    return f"{first} and {left:,} more" if left > 0 else " and ".join(first.rsplit(", ", 1))
 
 
 def short_text(repeat: Repeat) -> str:

@@ -277,7 +277,8 @@ class Repeats:
         has_failed = body.is_error or failed(entry.text)
         is_read = action.kind is ActionKind.READ
         is_told = bool(action.prints) and self._printed(index, action, entry)
-        if not is_read or len(actions) > 1 or action.prints:
+        # What one read shows is told by the numbers of its lines.
+        if not is_read or len(actions) > 1 or (action.prints and not (is_told and action.path)):
             named = " ".join(one.key or one.text or one.path for one in actions)
             # A search in a folder, and a difference, name the files in what they print.
             tells = action.kind is ActionKind.SEARCH or is_diff(text)

@@ -9,12 +9,15 @@ from explorer.audit.needed_again import Expected, NeedKind
 from explorer.audit.needed_words import (
     TOO_LATE,
     TOO_SHORT,
+    before_words,
     expected_words,
+    lines_text,
     needs_words,
     path_words,
     tail_words,
     tails_words,
 )
+from explorer.audit.repeats import ShownLines
 from explorer.compaction.context_size import sizes_around
 from explorer.compaction.reasons import tokens_text
 from explorer.session.entries import FileMention, FilesMessage, PutBack
@@ -81,6 +84,11 @@ def test_of_lines_from_two_entries_the_tail_begins_at_the_first() -> None:
     whole = sum(made.tree.columns.estimate[:compaction])
     assert tail == (sum(made.tree.columns.estimate[first:compaction]), 0, whole)
     assert tail_words(made.need()).endswith("would have held it."), "none was kept"
+    # Whoever looks there finds all of the lines that are named.
+    assert lines_text(made.need().repeat) == "lines 1 to 200"
+    assert before_words(made.need().repeat) == f"#{first} and #{first + 2}"
+    parts = tuple(ShownLines(at, 1, 200, 20 if at else 5, 1) for at in (0, 3, 5, 7, 9, 11))
+    assert before_words(made.need().repeat._replace(shown=parts)) == "#1, #3, #5, #7 and 2 more"
 
 
 def test_the_tail_of_a_compaction_holds_all_that_was_needed_again() -> None:

@@ -11,6 +11,7 @@ from explorer.audit.needed_again import Need, NeededAfter, NeededAgain, NeedGrou
 from explorer.audit.needed_words import (
     MEANING,
     NEED_TITLES,
+    before_words,
     expected_words,
     lines_text,
     need_text,
@@ -101,9 +102,9 @@ def _where(row: Need | NeedGroup) -> str:
     """What was done again, and at which entries."""
     title = sentence_case(_title(row))
     if isinstance(row, Need):
-        return f"{title}: before at #{row.repeat.before}, again at #{row.repeat.after}."
+        return f"{title}: before at {before_words(row.repeat)}, again at #{row.repeat.after}."
     places = [
-        f"at #{one.repeat.after} ({_lines(one.repeat)}before at #{one.repeat.before})"
+        f"at #{one.repeat.after} ({_lines(one.repeat)}before at {before_words(one.repeat)})"
         for one in row.needs[:_MOST_PLACES]
     ]
     left = len(row.needs) - len(places)
