@@ -11,12 +11,17 @@ from msgspec import Struct
 from explorer.session.shell_commands import FileLines
 from explorer.session.tool_actions import ToolAction
 
+LEAST_LINES = 3
+"""Lines with words that a read has in common with an earlier one at least."""
 _MOST_PLACES = 1_000
 """Places that one edit changes at once, at most, for it to be followed."""
-
-
 _MOST_UNTOLD = 16
 """Outputs that are remembered of a file until its lines in them are known."""
+
+
+def is_telling(line: str) -> bool:
+    """Whether a line has a letter or a digit."""
+    return any(map(str.isalnum, line))
 
 
 class UntoldLines(NamedTuple):
@@ -26,7 +31,7 @@ class UntoldLines(NamedTuple):
     asked: FileLines | None
     """None: it only names the file."""
     lines: tuple[str, ...]
-    """As the file has them."""
+    """The lines of the output, or of the part of it in which they stand."""
     is_first: bool = False
     """The output begins with them."""
 
@@ -52,15 +57,6 @@ class UntoldLines(NamedTuple):
                 telling = sum(map(is_telling, shown))
                 return range(start, start + size) if telling >= LEAST_LINES else None
         return None
-
-
-LEAST_LINES = 3
-"""Lines with words that a read has in common with an earlier one at least."""
-
-
-def is_telling(line: str) -> bool:
-    """Whether a line has a letter or a digit."""
-    return any(map(str.isalnum, line))
 
 
 class KnownFile(Struct):

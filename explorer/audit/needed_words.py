@@ -51,13 +51,13 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
 
 
 def lines_text(repeat: Repeat) -> str:
-    """``lines 1 to 80``; ``at least 79 of the lines 1 to 80`` where others stand between, or lines
-    that something showed since, which is told by their text alone; nothing but of a read."""
+    """``lines 1 to 80``; ``part of lines 1 to 80`` where others stand between, or lines that
+    something showed since: how many is not certain, since these are known by their text alone.
+    Nothing but of a read."""
     if repeat.kind is not NeedKind.READ or not repeat.first:
         return ""
     is_gap = repeat.lines < repeat.last - repeat.first + 1
-    of = f"at least {repeat.lines:,} of the lines" if is_gap else "lines"
-    return f"{of} {repeat.first:,} to {repeat.last:,}"
+    return f"{'part of ' if is_gap else ''}lines {repeat.first:,} to {repeat.last:,}"
 
 
 def before_words(repeat: Repeat) -> str:

@@ -102,7 +102,8 @@ class Repeat(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """Of a read: how many lines were there before, which need not be side by side."""
+        """Of a read: how many lines were there before at least, which need not be side by side:
+        others may have been shown since."""
         return sum(one.number for one in self.shown)
 
     def narrowed(self, shown: Sequence[ShownLines], least: int) -> Repeat | None:
@@ -276,7 +277,7 @@ class Repeats:
         action = actions[0]
         has_failed = body.is_error or failed(entry.text)
         is_read = action.kind is ActionKind.READ
-        is_told = bool(action.prints) and self._printed(index, action, entry)
+        is_told = bool(action.prints) and self._printed(index, action, entry.text, text)
         # What one read shows is told by the numbers of its lines.
         if not is_read or len(actions) > 1 or (action.prints and not (is_told and action.path)):
             named = " ".join(one.key or one.text or one.path for one in actions)
@@ -377,12 +378,12 @@ class Repeats:
         for one in files:
             one.shown_at.update(dict.fromkeys(one.lines_among(output, places), index))
 
-    def _printed(self, index: int, action: ToolAction, entry: Entry) -> bool:
-        """A command that reads files; whether it is known which lines of one it showed."""
-        if action.changes_any or is_running(entry.text):
+    def _printed(self, index: int, action: ToolAction, result: str, text: str) -> bool:
+        """A command that reads files; whether it is known which lines of one it showed. ``text``:
+        the output that its result holds."""
+        if action.changes_any or is_running(result):
             return False  # It may have changed them first, or is not at its end.
-        text = output_of(entry.text)
-        found_nothing = action.finds_last and exit_code(entry.text) == 1
+        found_nothing = action.finds_last and exit_code(result) == 1
         is_told = False
         shown: dict[str, dict[int, str]] = {}
         whole: set[str] = set()

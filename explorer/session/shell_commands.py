@@ -407,11 +407,15 @@ def _git_work(words: list[str]) -> ShellWork:
 def _changed(words: list[str]) -> list[str]:
     """Files that a simple command plainly changes."""
     head = words[0].rpartition("/")[2].lower() if words else ""
+    files = [word for word in words[1:] if not word.startswith("-")]
+    if head in ("cp", "install", "ln") and len(files) > 1:
+        # The last one is a file or a folder; the others stay as they are.
+        *sources, to = files
+        return [to, *(f"{to}/{one.rstrip('/').rpartition('/')[2]}" for one in sources)]
     if head in _FILE_CHANGES:
-        return [word for word in words[1:] if not word.startswith("-")]
-    if head in ("sed", "perl") and any(word.startswith(("-i", "-pi")) for word in words[1:]):
-        return [word for word in words[1:] if not word.startswith("-")]
-    return []
+        return files
+    in_place = head in ("sed", "perl") and any(one.startswith(("-i", "-pi")) for one in words[1:])
+    return files if in_place else []
 
 
 def _changes_any(words: list[str]) -> bool:

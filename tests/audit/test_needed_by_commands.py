@@ -41,13 +41,13 @@ SHOWN: dict[str, tuple[str, list[str]]] = {
         f"{FOUND}\n{_lines(11, 90)}\nc.py", ["a.py: lines 11 to 90"],
     ),
     "sed -n '1,80p;101,160p' a.py; make test": (
-        f"{_lines(1, 80)}\n{_lines(101, 160)}\nok", ["a.py: at least 140 of the lines 1 to 160"],
+        f"{_lines(1, 80)}\n{_lines(101, 160)}\nok", ["a.py: part of lines 1 to 160"],
     ),
     "nl -ba a.py | sed -n 11,90p && rg x c.py": (
         f"{_numbered(11, 90)}\n{FOUND}", ["a.py: lines 11 to 90"],
     ),
     "nl -ba a.py | sed -n '1,80p;101,160p'": (
-        f"{_numbered(1, 80)}\n{_numbered(101, 160)}", ["a.py: at least 140 of the lines 1 to 160"],
+        f"{_numbered(1, 80)}\n{_numbered(101, 160)}", ["a.py: part of lines 1 to 160"],
     ),
     "tail -n +101 a.py | head -60; ls": (f"{_lines(101, 160)}\nc.py", []),
     "tail -n +101 a.py": (_lines(101, 200), ["a.py: lines 101 to 200"]),

@@ -36,7 +36,7 @@ def test_only_the_lines_count_that_were_not_read_again_by_then() -> None:
     assert (first.repeat.first, first.repeat.last) == (51, 150)
     assert (second.taken_by, second.repeat.after, second.repeat.lines) == (taken, after, 100)
     assert second.repeat.tokens == pytest.approx(made.tree.columns.estimate[after] / 2, rel=0.1)
-    assert need_text(second.repeat) == "/w/a.py, at least 100 of the lines 1 to 200"
+    assert need_text(second.repeat) == "/w/a.py, part of lines 1 to 200"
 
 
 def test_a_few_lines_are_not_worth_a_mention() -> None:

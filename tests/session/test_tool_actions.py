@@ -192,6 +192,8 @@ def test_the_words_say_what_a_command_is_for(work: ShellWork) -> None:
 
 CHANGES = {
     "rm -f a b": (("a", "b"), False),
+    "mv a b": (("a", "b"), False),
+    "cp -r s/a t/ b": (("b", "b/a", "b/t"), False),
     "echo x > a": (("a",), False),
     "make 2>&1 >> log": (("log",), False),
     "cat < a > b": (("b",), False),
