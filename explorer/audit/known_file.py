@@ -15,6 +15,8 @@ LEAST_LINES = 3
 """Lines with words that a read has in common with an earlier one at least."""
 _MOST_PLACES = 1_000
 """Places that one edit changes at once, at most, for it to be followed."""
+_MOST_ALIKE = 50
+"""Lines of an output that are the same, at most, for one of them to be looked for."""
 _MOST_UNTOLD = 16
 """Outputs that are remembered of a file until its lines in them are known."""
 
@@ -45,18 +47,28 @@ class UntoldLines(NamedTuple):
         if marks[end] == hash(""):
             end -= 1  # Behind the last line break.
         last = min(self.asked.last or end, end)
-        known = {number: marks[number] for number in range(first, last + 1) if number in marks}
-        output = [*map(hash, self.lines)]
-        size = max(known, default=first - 1) - first + 1
-        if first not in known and not self.is_first:
+        known = {number: mark for number, mark in marks.items() if first <= number <= last}
+        if not known or (first not in known and not self.is_first):
             return None
-        for start in range(1 if self.is_first else len(output) - size + 1):
-            if all(output[start + number - first : start + number - first + 1] == [mark]
-                   for number, mark in known.items()):  # fmt: skip
-                shown = (self.lines[start + number - first] for number in known)
-                telling = sum(map(is_telling, shown))
-                return range(start, start + size) if telling >= LEAST_LINES else None
+        size = max(known) - first + 1
+        for start in self._starts(known):
+            shown = [self.lines[start + number - first] for number in known
+                     if start + number - first < len(self.lines)]  # fmt: skip
+            if [*map(hash, shown)] == [*known.values()]:
+                is_enough = sum(map(is_telling, shown)) >= LEAST_LINES
+                return range(start, start + size) if is_enough else None
         return None
+
+    def _starts(self, known: Mapping[int, int]) -> Sequence[int]:
+        """Where the first line that was asked for may stand."""
+        if self.is_first or self.asked is None:
+            return [0]
+        times = Counter(map(hash, self.lines))
+        rarest = min(known, key=lambda number: times[known[number]])
+        if times[known[rarest]] > _MOST_ALIKE:
+            return []
+        places = (at for at, line in enumerate(self.lines) if hash(line) == known[rarest])
+        return [start for at in places if (start := at - rarest + self.asked.first) >= 0]
 
 
 class KnownFile(Struct):
@@ -98,18 +110,20 @@ class KnownFile(Struct):
     def learn_earlier(self, numbers: Sequence[int], lines: Sequence[str]) -> None:
         """Know what earlier outputs showed, by lines of the file that are read now."""
         marks = self.marks | dict(zip(numbers, map(hash, lines), strict=True))
-        for at, output in enumerate(self.untold):
+        latest: dict[str, int] = {}
+        # Whatever shows the same line since may show this one.
+        for at, output in reversed([*enumerate(self.untold)]):
             place = output.place(marks)
-            if place is None or output.asked is None:
-                continue
-            since = [(one.entry, frozenset(one.lines)) for one in self.untold[at + 1 :]]
-            shown = output.lines[place.start : place.stop]
-            for number, line in enumerate(shown, output.asked.first):
-                if marks.get(number) == hash(line):
-                    # Whatever shows the same line since may show this one.
-                    again = [entry for entry, some in since if is_telling(line) and line in some]
-                    entry = max(output.entry, self.shown_at.get(number, -1), *again)
-                    self.marks[number], self.shown_at[number] = marks[number], entry
+            if place is not None and output.asked is not None:
+                shown = output.lines[place.start :]
+                self.untold[at] = output._replace(lines=shown, is_first=True)
+                for number, line in enumerate(shown[: len(place)], output.asked.first):
+                    if marks.get(number) == hash(line):
+                        since = latest.get(line, -1) if is_telling(line) else -1
+                        entry = max(output.entry, since, self.shown_at.get(number, -1))
+                        self.marks[number], self.shown_at[number] = marks[number], entry
+            for line in output.lines:
+                latest.setdefault(line, output.entry)
 
     def lines_among(
         self, output: Sequence[Collection[int]], places: Mapping[int, Sequence[int]]

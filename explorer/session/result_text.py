@@ -38,6 +38,8 @@ _CUT = re.compile(
     r"^IMPORTANT: The file content has been truncated"
 )
 """Where a tool left out the rest of an output, or what comes after it cannot be counted."""
+_CUT_WORDS = ("truncated", "omitted", "[Showing lines", "more lines", "<persisted-output>")
+"""One of them stands there."""
 _CODE = re.compile(r"Exit code:? \d+\n")
 _HUNK = re.compile(r"^@@ -\d", re.MULTILINE)
 _FOUND_LINE = re.compile(r"(?:\S*?[:-])?\d{1,9}[:-](.*)")
@@ -47,7 +49,10 @@ _HEAD = 400
 
 def output_of(text: str) -> str:
     """The output that a result holds."""
-    text = _ENDED.sub("", _RESET.sub("", _without(text, *_REMINDER)))
+    text = _without(text, *_REMINDER)
+    for pattern in (_RESET, _ENDED):
+        said = pattern.search(text, max(0, len(text) - _HEAD))
+        text = text[: said.start()] if said is not None else text
     if found := _CODEX.match(text):
         return text[found.end() :]
     if found := _GEMINI.match(text):
@@ -102,14 +107,17 @@ def numbered_lines(text: str, first: int, last: int = 0) -> tuple[Sequence[int],
             # Some tools count from 0 what is asked for.
             is_tool = numbers[0] in (first, first + 1) or all("→" in one[0] for one in numbered)
             return (numbers if is_tool else ()), [one[2] for one in numbered]
-    cut = _first_cut(lines)
+    cut = _first_cut(text, lines)
     if last and cut > last - first + 1:
         return (), lines
     return range(first, first + cut), lines[:cut]
 
 
-def _first_cut(lines: Sequence[str]) -> int:
-    """The first line that is not sure to be one of the output; the number of lines without one."""
+def _first_cut(text: str, lines: Sequence[str]) -> int:
+    """The first of the lines of a text that is not sure to be one of the output; their number
+    without one."""
+    if not any(word in text for word in _CUT_WORDS):
+        return len(lines)
     at = next((at for at, line in enumerate(lines) if _CUT.search(line)), len(lines))
     is_note = at < len(lines) and lines[at].startswith("[") and at > 0 and not lines[at - 1]
     return at - 1 if is_note else at
@@ -135,7 +143,7 @@ def printed_files(
     lines = _CODE.sub("", output, count=1).split("\n")
     if not lines[-1]:
         lines.pop()
-    cut = _first_cut(lines)
+    cut = _first_cut(output, lines)
     is_whole, lines = cut == len(lines), lines[:cut]
     absent = {
         at: one for at, line in enumerate(lines) if _ABSENT.match(line)

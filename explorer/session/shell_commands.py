@@ -258,7 +258,7 @@ def _pipes(parts: Sequence[_Part]) -> list[list[_Part]]:
     """Simple commands by the pipes that they stand in."""
     pipes: list[list[_Part]] = []
     for part in parts:
-        if part.joint == "|":
+        if part.joint == "|" and pipes:
             pipes[-1].append(part)
         else:
             pipes.append([part])

@@ -204,6 +204,15 @@ def test_what_was_shown_again_since_is_not_needed() -> None:
     assert len(_rows(made)) == 1
 
 
+def test_it_is_known_part_by_part_where_the_file_is_read_in_parts() -> None:
+    made = AgentWork()
+    made.run("cd /w && rg x c.py; cat a.py; ls", f"{FOUND}\n{LONG}\nc.py")
+    made.compact()
+    made.run("cd /w && sed -n 1,90p a.py", _lines(1, 90))
+    made.run("cd /w && sed -n 91,180p a.py", _lines(91, 180))
+    assert _rows(made) == ["a.py: lines 1 to 90", "a.py: lines 91 to 180"]
+
+
 def test_an_edit_makes_another_file_of_it() -> None:
     made = AgentWork()
     made.run("cd /w && cat a.py && rg x c.py", f"{LONG}\n{FOUND}")

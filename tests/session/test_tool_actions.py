@@ -101,6 +101,7 @@ MIXED = {
     "cat a; cd w; cat b": (ShellWork.RUN, (FileLines("a"), "", ""), False),
     "echo $x; cat a": (ShellWork.LOOK, ("", FileLines("a")), False),
     "cat a & cat b": (ShellWork.LOOK, (), False),
+    "cd w | cat a": (ShellWork.LOOK, (), False),
     "set -x; cat a": (ShellWork.LOOK, (), False),
     "cat <(git show a)": (ShellWork.LOOK, (), False),
 }  # fmt: skip
