@@ -4,13 +4,71 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
+from explorer.session.shell_commands import FileLines
 from explorer.session.tool_actions import ToolAction
 
+LEAST_LINES = 3
+"""Lines with words that a read has in common with an earlier one at least."""
 _MOST_PLACES = 1_000
 """Places that one edit changes at once, at most, for it to be followed."""
+_MOST_ALIKE = 50
+"""Lines of an output that are the same, at most, for one of them to be looked for."""
+_MOST_UNTOLD = 16
+"""Outputs that are remembered of a file until its lines in them are known."""
+
+
+def is_telling(line: str) -> bool:
+    """Whether a line has a letter or a digit."""
+    return any(map(str.isalnum, line))
+
+
+class UntoldLines(NamedTuple):
+    """An output that shows lines of a file, which cannot be told from others there."""
+
+    entry: int
+    asked: FileLines | None
+    """None: it only names the file."""
+    lines: tuple[str, ...]
+    """The lines of the output, or of the part of it in which they stand."""
+    is_first: bool = False
+    """The output begins with them."""
+
+    def place(self, marks: Mapping[int, int]) -> range | None:
+        """Where they stand, by lines of the file that are known: by number, a mark of each. None
+        unless all that are known of what was asked for stand there, from the first one on, and
+        enough of them tell something."""
+        if self.asked is None or not marks:
+            return None
+        first, end = self.asked.first, max(marks)
+        if marks[end] == hash(""):
+            end -= 1  # Behind the last line break.
+        last = min(self.asked.last or end, end)
+        known = {number: mark for number, mark in marks.items() if first <= number <= last}
+        if not known or (first not in known and not self.is_first):
+            return None
+        size = max(known) - first + 1
+        for start in self._starts(known):
+            shown = [self.lines[start + number - first] for number in known
+                     if start + number - first < len(self.lines)]  # fmt: skip
+            if [*map(hash, shown)] == [*known.values()]:
+                is_enough = sum(map(is_telling, shown)) >= LEAST_LINES
+                return range(start, start + size) if is_enough else None
+        return None
+
+    def _starts(self, known: Mapping[int, int]) -> Sequence[int]:
+        """Where the first line that was asked for may stand."""
+        if self.is_first or self.asked is None:
+            return [0]
+        times = Counter(map(hash, self.lines))
+        rarest = min(known, key=lambda number: times[known[number]])
+        if times[known[rarest]] > _MOST_ALIKE:
+            return []
+        places = (at for at, line in enumerate(self.lines) if hash(line) == known[rarest])
+        return [start for at in places if (start := at - rarest + self.asked.first) >= 0]
 
 
 class KnownFile(Struct):
@@ -32,11 +90,40 @@ class KnownFile(Struct):
     """The last one at which they wrote or edited it; -1 for none."""
     refused: str | None = None
     """What a refused edit would take out, until the file is read; None for no such edit."""
+    untold: list[UntoldLines] = []
+    """Outputs whose lines are known when the file is read again, in order."""
 
     def clear(self) -> None:
         """Forget what it holds."""
         self.marks.clear()
+        self.untold.clear()
         self.text, self.edited = None, -1
+
+    def remember(self, output: UntoldLines) -> None:
+        """Keep an output until the file's lines in it are known. What only names the file is kept
+        where there is something before it."""
+        if output.asked is not None or self.untold:
+            self.untold.append(output)
+        if len(self.untold) > _MOST_UNTOLD:
+            self.untold.clear()
+
+    def learn_earlier(self, numbers: Sequence[int], lines: Sequence[str]) -> None:
+        """Know what earlier outputs showed, by lines of the file that are read now."""
+        marks = self.marks | dict(zip(numbers, map(hash, lines), strict=True))
+        latest: dict[str, int] = {}
+        # Whatever shows the same line since may show this one.
+        for at, output in reversed([*enumerate(self.untold)]):
+            place = output.place(marks)
+            if place is not None and output.asked is not None:
+                shown = output.lines[place.start :]
+                self.untold[at] = output._replace(lines=shown, is_first=True)
+                for number, line in enumerate(shown[: len(place)], output.asked.first):
+                    if marks.get(number) == hash(line):
+                        since = latest.get(line, -1) if is_telling(line) else -1
+                        entry = max(output.entry, since, self.shown_at.get(number, -1))
+                        self.marks[number], self.shown_at[number] = marks[number], entry
+            for line in output.lines:
+                latest.setdefault(line, output.entry)
 
     def lines_among(
         self, output: Sequence[Collection[int]], places: Mapping[int, Sequence[int]]
@@ -74,6 +161,7 @@ class KnownFile(Struct):
             return False
         lines = text.split("\n")
         self.text, self.edited = text, at
+        self.untold.clear()
         self.marks = dict(enumerate(map(hash, lines), 1))
         self.shown_at = dict(enumerate(shown, 1))
         return True

@@ -33,6 +33,8 @@ LEAST_EXPECTED = 0.05
 """Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
 _LONGEST = 160
 _MOST_PLACES = 4
+_LEAST_PART = 0.1
+"""The share of the lines of a read; one that a search showed besides is not where it was read."""
 _PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
 
@@ -43,11 +45,29 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
         # The end of a path tells more than its beginning.
         is_path = repeat.kind in _PATHS
         text = f"…{text[1 - longest :]}" if is_path else f"{text[: longest - 1]}…"
-    if repeat.kind is NeedKind.READ and repeat.first:
-        is_gap = repeat.lines < repeat.last - repeat.first + 1
-        of = f"{count_text(repeat.lines, 'line')} of" if is_gap else "lines"
-        text += f", {of} {repeat.first:,} to {repeat.last:,}"
+    if lines := lines_text(repeat):
+        text += f", {lines}"
     return text if repeat.edited < 0 else f"{text}, as edited at #{repeat.edited}"
+
+
+def lines_text(repeat: Repeat) -> str:
+    """``lines 1 to 80``; ``part of lines 1 to 80`` where others stand between, or lines that
+    something showed since: how many is not certain, since these are known by their text alone.
+    Nothing but of a read."""
+    if repeat.kind is not NeedKind.READ or not repeat.first:
+        return ""
+    is_gap = repeat.lines < repeat.last - repeat.first + 1
+    return f"{'part of ' if is_gap else ''}lines {repeat.first:,} to {repeat.last:,}"
+
+
+def before_words(repeat: Repeat) -> str:
+    """Where it was before, ``#231``; of a read all entries that show a part of it worth a mention,
+    ``#231 and #233``."""
+    least = _LEAST_PART * repeat.lines
+    places = sorted({repeat.before, *(one.entry for one in repeat.shown if one.number > least)})
+    first = ", ".join(f"#{place}" for place in places[:_MOST_PLACES])
+    left = len(places) - _MOST_PLACES
+    return f"{first} and {left:,} more" if left > 0 else " and ".join(first.rsplit(", ", 1))
 
 
 def short_text(repeat: Repeat) -> str:

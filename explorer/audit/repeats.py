@@ -15,13 +15,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from heapq import nlargest
-from itertools import compress, groupby
-from operator import eq, lt
+from itertools import compress
+from operator import eq
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from explorer.audit.known_file import KnownFile
+from explorer.audit.known_file import LEAST_LINES, KnownFile, UntoldLines, is_telling
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
     AssistantMessage,
@@ -35,8 +35,10 @@ from explorer.session.entries import (
 )
 from explorer.session.result_text import (
     bare_lines,
+    exit_code,
     failed,
     is_diff,
+    is_running,
     numbered_lines,
     output_of,
     printed_files,
@@ -100,7 +102,8 @@ class Repeat(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """Of a read: how many lines were there before, which need not be side by side."""
+        """Of a read: how many lines were there before at least, which need not be side by side:
+        others may have been shown since."""
         return sum(one.number for one in self.shown)
 
     def narrowed(self, shown: Sequence[ShownLines], least: int) -> Repeat | None:
@@ -118,8 +121,6 @@ class Repeat(NamedTuple):
         )  # fmt: skip
 
 
-_LEAST_LINES = 3
-"""Lines with words that a read has in common with an earlier one at least."""
 _SAME = 0.98
 """The share of the common lines that must be the same: else the file has changed."""
 _LEAST_OUTPUT = 40
@@ -274,16 +275,18 @@ class Repeats:
     ) -> None:
         text = output_of(entry.text)
         action = actions[0]
-        if action.prints:
-            self._printed(index, action, text, body.is_error or failed(entry.text))
-            return
-        if action.kind is not ActionKind.READ or len(actions) > 1:
+        has_failed = body.is_error or failed(entry.text)
+        is_read = action.kind is ActionKind.READ
+        is_told = bool(action.prints) and self._printed(index, action, entry.text, text)
+        # What one read shows is told by the numbers of its lines.
+        if not is_read or len(actions) > 1 or (action.prints and not (is_told and action.path)):
             named = " ".join(one.key or one.text or one.path for one in actions)
             # A search in a folder, and a difference, name the files in what they print.
             tells = action.kind is ActionKind.SEARCH or is_diff(text)
             self._see(index, named + text if tells else named, text)
-        if body.is_error or failed(entry.text):
-            self._fail(index, action, text)
+        if has_failed:
+            if not is_read or (not is_told and len(action.prints) < 2):
+                self._fail(index, action, text)
             if action.kind not in _OF_FILES:
                 self._change(action)
             return
@@ -294,14 +297,14 @@ class Repeats:
             self._change(each, called)
             if each.kind is ActionKind.WRITE and each.added:
                 self._learn_whole(each.path, called, each.added)
-        if action.kind is ActionKind.READ:
+        if is_read and not action.prints:
             if len(actions) == 1:
                 if body.tool.lower() == "read":
                     self._seen(action.path).used = index
-                numbers, lines = numbered_lines(text, action.first)
+                numbers, lines = numbered_lines(text, action.first, action.last)
                 is_whole = _is_whole(action, numbers)
                 self._read(index, action.path, numbers, lines, is_whole, self.tokens[index])
-        elif action.key:
+        elif action.key and not is_told:
             self._again(index, action, text, self.tokens[index])
 
     def _change(self, action: ToolAction, made_at: int = -1) -> None:
@@ -329,7 +332,7 @@ class Repeats:
         name = _name(path)
         self._changed.append(name)
         for one in self._files.get(name, ()):
-            if one is not but:
+            if one is not but and (same_path(one.path, path) or path.startswith("..")):
                 one.clear()
         for missing in [one for one in self._missing if _name(one) == name or f"/{name}/" in one]:
             del self._missing[missing]
@@ -358,42 +361,59 @@ class Repeats:
     def _see(self, index: int, named: str, text: str) -> None:
         """Know again the lines of files that other output shows, such as that of several reads in
         one command. ``named``: what names the files."""
-        files = [one for name, some in self._files.items() if name and name in named
-                 for one in some if one.marks]  # fmt: skip
-        if not files:
+        named_files = [one for name, some in self._files.items() if name and name in named
+                       for one in some]  # fmt: skip
+        files = [one for one in named_files if one.marks]
+        untold = [one for one in named_files if one.untold and one.untold[-1].entry != index]
+        if not files and not untold:
             return
         lines = bare_lines(text)
+        for one in untold:
+            one.remember(UntoldLines(index, None, tuple(form for forms in lines for form in forms)))
         output = [tuple(map(hash, forms)) for forms in lines]
         places: dict[int, list[int]] = {}
         for at, forms in enumerate(lines):
-            for form in filter(_is_telling, forms):
+            for form in filter(is_telling, forms):
                 places.setdefault(hash(form), []).append(at)
         for one in files:
             one.shown_at.update(dict.fromkeys(one.lines_among(output, places), index))
 
-    def _printed(self, index: int, action: ToolAction, text: str, has_failed: bool) -> None:
-        """A command that reads several parts of files."""
-        files = printed_files(text, action.prints)
+    def _printed(self, index: int, action: ToolAction, result: str, text: str) -> bool:
+        """A command that reads files; whether it is known which lines of one it showed. ``text``:
+        the output that its result holds."""
+        if action.changes_any or is_running(result):
+            return False  # It may have changed them first, or is not at its end.
+        found_nothing = action.finds_last and exit_code(result) == 1
+        is_told = False
+        shown: dict[str, dict[int, str]] = {}
+        whole: set[str] = set()
+        for at, one in enumerate(printed_files(text, action.prints, found_nothing)):
+            path, first = one.asked.path, one.asked.first
+            if any(_name(path) == _name(other) for other in action.written):
+                continue
+            if one.text is None:
+                self._miss(index, path)
+                is_told = True
+                continue
+            lines = one.text.split("\n")[:-1]
+            if one.among:
+                is_first = at == 0 and one.asked == action.prints[0]
+                untold = UntoldLines(index, one.asked, one.among, is_first)
+                place = untold.place(self._seen(path).marks)
+                if place is None:
+                    self._seen(path).remember(untold)
+                    continue
+                lines = list(one.among[place.start : place.stop])
+            elif not one.is_cut and _is_whole(one.asked, range(first, first + len(lines))):
+                whole.add(path)
+            shown.setdefault(path, {}).update(enumerate(lines, first))
         each = self.tokens[index] / (len(text) or 1)
-        for path, some in groupby(files, lambda one: one.asked.path):
-            numbers: list[int] = []
-            lines: list[str] = []
-            size, is_whole = 0, False
-            for asked, shown in some:
-                if shown is None:
-                    self._miss(index, path)
-                elif shown:
-                    more = numbered_lines(shown, asked.first)
-                    numbers += more[0]
-                    lines += more[1]
-                    size += len(shown)
-                    is_whole = _is_whole(asked, numbers)
-            if lines and all(map(lt, numbers, numbers[1:])):
-                self._read(index, path, numbers, lines, is_whole, round(each * size))
-        # Those that cannot be told apart were shown all the same.
-        self._see(index, action.text, text)
-        if not files and not has_failed:
-            self._again(index, action, text, self.tokens[index])
+        for path, of_file in shown.items():
+            numbers, lines = sorted(of_file), [of_file[number] for number in sorted(of_file)]
+            size = round(each * sum(len(line) + 1 for line in lines))
+            tokens = self.tokens[index] if len(action.prints) == 1 else size
+            self._read(index, path, numbers, lines, path in whole, tokens)
+        return is_told or any(shown.values())
 
     def _read(
         self,
@@ -405,7 +425,10 @@ class Repeats:
         tokens: int,
     ) -> None:
         """Lines of a file that are shown, in order; ``is_whole``: all that there are."""
+        if not numbers:
+            return
         seen = self._seen(path)
+        seen.learn_earlier(numbers, lines)
         refused, seen.refused = seen.refused, None
         # Who quotes a file knows it: it is only read since an edit is refused without.
         is_forced = refused is not None and refused.strip("\n") in "\n".join(lines)
@@ -437,7 +460,7 @@ class Repeats:
         same: Sequence[bool],
     ) -> None:
         """``same``: which of the lines were seen before."""
-        if sum(map(_is_telling, compress(lines, same))) < min(_LEAST_LINES, len(lines)):
+        if sum(map(is_telling, compress(lines, same))) < min(LEAST_LINES, len(lines)):
             return
         by_entry: dict[int, list[tuple[int, int]]] = {}
         for number, line in compress(zip(numbers, lines, strict=True), same):
@@ -535,11 +558,6 @@ def _difference(removed: str, added: str) -> tuple[str, str]:
         "\n".join(line for line in old if line and line not in new),
         "\n".join(line for line in new if line and line not in old),
     )
-
-
-def _is_telling(line: str) -> bool:
-    """Whether a line has a letter or a digit."""
-    return any(map(str.isalnum, line))
 
 
 def _is_whole(action: ToolAction | FileLines, numbers: Sequence[int]) -> bool:

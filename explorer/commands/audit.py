@@ -12,7 +12,13 @@ from typing import get_args
 
 from explorer.audit.findings import Group
 from explorer.audit.loss import Severity
-from explorer.audit.needed_words import NEED_TITLES, expected_words, need_text, path_words
+from explorer.audit.needed_words import (
+    NEED_TITLES,
+    before_words,
+    expected_words,
+    need_text,
+    path_words,
+)
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.model import cost_words, refs_words, verdict_words
 from explorer.audit.words import (
@@ -214,8 +220,8 @@ def _print_needed(report: Report) -> None:
     print(f"Needed again: {path_words(needed)}")
     rows = [
         [
-            f"#{one.need.taken_by}", NEED_TITLES[one.need.kind], f"#{one.before.index}",
-            f"#{one.after.index}", one.need.repeat.tokens or "",
+            f"#{one.need.taken_by}", NEED_TITLES[one.need.kind],
+            before_words(one.need.repeat), f"#{one.after.index}", one.need.repeat.tokens or "",
             one.need.tail.needed if one.need.tail else "",
             visible_line(need_text(one.need.repeat, _LONGEST_NEED)),
         ]

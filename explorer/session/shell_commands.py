@@ -41,6 +41,8 @@ class FileLines(NamedTuple):
     """0: to the end."""
     stops: bool = False
     """Without the file the command ends here."""
+    numbered: bool = False
+    """Each line has its number before it."""
 
 
 class ShellCommand(NamedTuple):
@@ -48,13 +50,16 @@ class ShellCommand(NamedTuple):
 
     work: ShellWork
     prints: tuple[FileLines | str, ...] = ()
-    """What ``READ`` prints, in order: of files, and words of the command itself."""
+    """What a command that reads files prints, in order: of files, words of the command itself, and
+    empty texts for whatever else it may print, of which ``READ`` has none. Empty: it reads none."""
     folder: str = ""
     """Where it runs, if it says so."""
     written: tuple[str, ...] = ()
     """Files that it plainly changes."""
     changes_any: bool = False
     """It may change files that it does not name: another branch, a formatter."""
+    finds_last: bool = False
+    """Of one that reads files: it ends with a search, which prints nothing where it ends with 1."""
 
 
 _LONGEST = 4_000
@@ -69,10 +74,19 @@ _MESSAGE = late_pattern(
 )
 """An argument that is a here-document to the letter, as messages of commits are given."""
 _RANGE = late_pattern(r"(\d{1,9})(?:,(\d{1,9}|\$))?p", re.ASCII)
-_COUNT = late_pattern(r"-n?(\d{1,9})$", re.ASCII)
+_FIRST = late_pattern(r"-n?(\d{1,9})", re.ASCII)
+_FROM = late_pattern(r"-n\+(\d{1,9})", re.ASCII)
 _NUMBER = late_pattern(r"\d{1,9}", re.ASCII)
 _ASSIGNMENT = late_pattern(r"[A-Za-z_]\w*=")
 _ERRORS_ASIDE = late_pattern(r"\s*\d?>&\d|\s*\d?>\s*(?:/dev/null|\$null)")
+_FIXED = late_pattern(
+    r"(?<!\")\$\((?:go env [A-Z]{2,20}|git rev-parse --show-toplevel|npm root -g)\)"
+)
+"""What stands for the same folder each time."""
+_LITERAL = late_pattern(r"'[^']*'|\\.", re.DOTALL)
+"""Where a shell puts nothing in the place of a dollar sign."""
+_SAYS_MORE = late_pattern(r"\bset -\w*x|\b(?:pushd|popd|time)\s|<\(")
+"""What prints lines of its own among those of the commands."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -118,8 +132,9 @@ def shell_command(line: str) -> ShellCommand:
     if len(line) > _LONGEST:
         return opaque
     line = _MESSAGE.sub("''", line)
-    if "<<" in line or "$(" in line or "`" in line:
+    if "<<" in line or "$(" in _FIXED.sub("", line) or "`" in line:
         return opaque
+    line = _FIXED.sub(r"'\g<0>'", line)
     try:
         parts = _parts(line)
     except ValueError:
@@ -127,16 +142,18 @@ def shell_command(line: str) -> ShellCommand:
     folder, rest = _leading_folder(parts)
     if not rest:
         return ShellCommand(ShellWork.RUN, folder=folder)
-    prints = _prints(rest)
-    if any(isinstance(one, FileLines) for one in prints):
-        return ShellCommand(ShellWork.READ, tuple(prints), folder)
+    prints = () if _SAYS_MORE.search(line) else tuple(_prints(rest))
+    if prints and "" not in prints:
+        return ShellCommand(ShellWork.READ, prints, folder)
     works = [_work(part.words) for part in rest]
     written = tuple(path for part in rest for path in (*part.out, *_changed(part.words)))
     changes_any = any(_changes_any(part.words) for part in rest)
     work = _joined(works)
     if written or changes_any:
         work = max(work, ShellWork.RUN)
-    return ShellCommand(work, folder=folder, written=written, changes_any=changes_any)
+    last = rest[-1].words
+    finds = rest[-1].joint != "|" and _work(last) is ShellWork.SEARCH and "find" not in last[0]
+    return ShellCommand(work, prints, folder, written, changes_any, finds and bool(prints))
 
 
 class _Part(NamedTuple):
@@ -147,12 +164,14 @@ class _Part(NamedTuple):
     """The files that its output goes to."""
     joint: str
     """What stands between it and the one before."""
+    open: list[str]
+    """Its words that the shell puts something else into."""
 
 
 def _parts(line: str) -> list[_Part]:
     """The simple commands of a line, in order. Raises ValueError where a quote is not closed."""
     line = _ERRORS_ASIDE.sub(" ", line)
-    parts = [_Part([], [], "")]
+    parts = [_Part([], [], "", [])]
     at, into = 0, False
     for token in _TOKEN.finditer(line):
         if token.start() != at:
@@ -160,12 +179,15 @@ def _parts(line: str) -> list[_Part]:
         at = token.end()
         word, joint = token.groups()
         if joint is not None and joint[0] in ";|&\n":
-            parts.append(_Part([], [], joint.strip("\n") or ";"))
+            parts.append(_Part([], [], joint.strip("\n") or ";", []))
         elif joint is not None:
             into = ">" in joint
             continue
         elif word is not None:
-            (parts[-1].out if into else parts[-1].words).append(_QUOTED.sub(_unquoted, word))
+            plain = _QUOTED.sub(_unquoted, word)
+            (parts[-1].out if into else parts[-1].words).append(plain)
+            if "$" in _LITERAL.sub("", word):
+                parts[-1].open.append(plain)
         else:
             continue
         into = False
@@ -210,76 +232,101 @@ def _leading_folder(parts: list[_Part]) -> tuple[str, list[_Part]]:
 
 def _prints(parts: Sequence[_Part]) -> list[FileLines | str]:
     """``cat f``, ``sed -n 1,80p f``, ``head -20 f``, ``nl -ba f | sed -n 1,80p``, also one after
-    the other with ``echo`` between; nothing for anything else."""
+    the other, with other commands between or after; nothing where no file is read, or where the
+    order of what is printed is not certain."""
     found: list[FileLines | str] = []
-    pipes: list[list[_Part]] = []
-    for part in parts:
-        if part.out:
-            return []
-        if part.joint == "|":
-            pipes[-1].append(part)
-        else:
-            pipes.append([part])
-    may_stop = True
-    for pipe in pipes:
+    is_there = may_stop = True
+    for pipe in _pipes(parts):
         joint, words = pipe[0].joint, pipe[0].words
+        if joint not in ("", ";", "&&", "||"):
+            return []
         if joint == "||" and words in (["true"], [":"]):
             may_stop = False
             continue
-        if joint == "&&" and may_stop and found and isinstance(found[-1], FileLines):
-            found[-1] = found[-1]._replace(stops=True)
+        if joint == "&&" and may_stop and found and isinstance(one := found[-1], FileLines):
+            found[-1] = one._replace(stops=True)
         may_stop = True
-        said = _said(words) if len(pipe) == 1 else None
-        read = _read(pipe) if said is None else []
-        if joint not in ("", ";", "&&") or not (said or read):
-            return []
-        found += read if said is None else [said]
-    return found
+        if words[:1] in (["test"], ["["]):
+            continue  # They print nothing.
+        is_there = is_there and words[:1] != ["cd"]
+        is_known = is_there and joint != "||" and not any(part.out for part in pipe)
+        found += (_printed(pipe) if is_known else ()) or [""]
+    return found if any(isinstance(one, FileLines) for one in found) else []
 
 
-def _said(words: Sequence[str]) -> str | None:
+def _pipes(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """Simple commands by the pipes that they stand in."""
+    pipes: list[list[_Part]] = []
+    for part in parts:
+        if part.joint == "|" and pipes:
+            pipes[-1].append(part)
+        else:
+            pipes.append([part])
+    return pipes
+
+
+def _printed(pipe: Sequence[_Part]) -> Sequence[FileLines | str]:
+    """What a pipe prints; nothing where that is not known."""
+    said = _said(pipe[0]) if len(pipe) == 1 else None
+    return _read(pipe) if said is None else [said]
+
+
+def _said(part: _Part) -> str | None:
     """What ``echo`` or ``printf`` prints; None for anything else."""
-    text = " ".join(words[1:])
-    if not text or any(mark in text for mark in "%$*") or text.startswith(("-n", "-e")):
+    words, text = part.words, " ".join(part.words[1:])
+    if not text or part.open or any(mark in text for mark in "%*") or text.startswith(("-n", "-e")):
         return None
     if words[0] == "printf" and len(words) == 2 and text.replace("\\n", "").strip():
         return text.replace("\\n", "\n")
     return f"{text}\n" if words[0] == "echo" else None
 
 
-def _read(pipe: Sequence[_Part]) -> list[FileLines]:
-    """The lines of one file that a command prints, also through a filter of the lines in the order
+def _read(pipe: Sequence[_Part]) -> list[FileLines | str]:
+    """The lines of files that a command prints, also through a filter of the lines in the order
     that they have."""
     words = pipe[0].words
     head = words[0].rpartition("/")[2].lower() if words else ""
+    options = [word for word in words[1:] if word.startswith("-")]
+    ranges, is_numbered = [(1, 0)], False
     if head in ("cat", "nl", "bat", "less", "more"):
         files = [word for word in words[1:] if not word.startswith("-")]
-        ranges = [(1, 0)]
-    elif head in ("sed", "head"):
+        is_numbered = head == "nl" or options == ["-n"]
+        # Else empty lines have no number, or there are marks in the text.
+        plain = {"nl": [["-ba"]], "cat": [[], ["-n"]], "bat": [[], ["-p"], ["--style=plain"]]}
+        if options not in plain.get(head, [[]]):
+            return []
+    elif head in ("sed", "head", "tail"):
         ranges = _ranges(words)
         files = [word for word in words[1:] if _is_file_of(head, word)]
     elif head in ("get-content", "gc", "type"):
         files = [word for word in words[1:] if not word.startswith("-")]
-        ranges = [(1, 0)] if len(words) == 2 else []
+        ranges = ranges if len(words) == 2 else []
     else:
         return []
-    if len(files) != 1 or any(mark in files[0] for mark in "*?$<"):
+    if not files or any(mark in file for file in files for mark in "*?<"):
+        return []
+    if not set(files).isdisjoint(pipe[0].open):
         return []
     if len(pipe) > 1:
         is_whole = ranges == [(1, 0)] and len(pipe) == 2 and len(pipe[1].words) < 4
         ranges = _ranges(pipe[1].words) if is_whole else []
-    return [FileLines(files[0], first, last) for first, last in ranges]
+    if len(files) == 1:
+        return [FileLines(files[0], *one, numbered=is_numbered) for one in ranges]
+    # Of several, nl and sed count on from file to file, and head and tail name each.
+    if head != "cat" or is_numbered or len(pipe) > 1:
+        return []
+    return [FileLines(file) for file in files]
 
 
 def _is_file_of(head: str, word: str) -> bool:
-    if word.startswith("-") or _NUMBER.fullmatch(word):
+    if word.startswith(("-", "+")) or _NUMBER.fullmatch(word):
         return False
     return head != "sed" or not all(map(_RANGE.fullmatch, word.split(";")))
 
 
 def _ranges(words: list[str]) -> list[tuple[int, int]]:
-    """The lines that ``sed -n 'A,Bp;C,Dp'`` or ``head -N`` prints, in order; none for anything
-    else."""
+    """The lines that ``sed -n 'A,Bp;C,Dp'``, ``head -N`` or ``tail -n +N`` prints, in order; none
+    for anything else."""
     if words and words[0] == "sed" and "-n" in words[1:2]:
         scripts = [
             found for word in words[2:]
@@ -294,13 +341,15 @@ def _ranges(words: list[str]) -> list[tuple[int, int]]:
         # Each line is printed where it stands in the file, for every range that it is in.
         is_apart = all(0 < last < then for (_, last), (then, _) in pairwise(ranges))
         return ranges if ranges[0][0] > 0 and is_apart else []
-    if words and words[0] == "head":
-        counts = [one for word in words[1:] if (one := _COUNT.match(word))]
-        numbers = [word for word in words[1:] if _NUMBER.fullmatch(word)]
-        if "-c" in words or len(counts) + len(numbers) > 1:
-            return []
-        last = counts[0].group(1) if counts else numbers[0] if numbers else "10"
-        return [(1, int(last))]
+    if words and words[0] in ("head", "tail"):
+        # "-n 4" is one option.
+        text = re.sub(r"(?<=^-n)\n(?=[+\d])", "", "\n".join(words[1:]), count=1, flags=re.MULTILINE)
+        options = [word for word in text.split("\n") if word.startswith("-")]
+        if words[0] == "head" and not options:
+            return [(1, 10)]
+        count = (_FIRST if words[0] == "head" else _FROM).fullmatch("".join(options))
+        if count is not None and len(options) == 1 and (number := int(count[1])):
+            return [(1, number) if words[0] == "head" else (number, 0)]
     return []
 
 
@@ -358,11 +407,15 @@ def _git_work(words: list[str]) -> ShellWork:
 def _changed(words: list[str]) -> list[str]:
     """Files that a simple command plainly changes."""
     head = words[0].rpartition("/")[2].lower() if words else ""
+    files = [word for word in words[1:] if not word.startswith("-")]
+    if head in ("cp", "install", "ln") and len(files) > 1:
+        # The last one is a file or a folder; the others stay as they are.
+        *sources, to = files
+        return [to, *(f"{to}/{one.rstrip('/').rpartition('/')[2]}" for one in sources)]
     if head in _FILE_CHANGES:
-        return [word for word in words[1:] if not word.startswith("-")]
-    if head in ("sed", "perl") and any(word.startswith(("-i", "-pi")) for word in words[1:]):
-        return [word for word in words[1:] if not word.startswith("-")]
-    return []
+        return files
+    in_place = head in ("sed", "perl") and any(one.startswith(("-i", "-pi")) for one in words[1:])
+    return files if in_place else []
 
 
 def _changes_any(words: list[str]) -> bool:

@@ -57,7 +57,10 @@ class ToolAction(NamedTuple):
     """Of a patch: the whole lines that each of its parts takes out and puts in, with those that
     stay around them."""
     prints: tuple[FileLines | str, ...] = ()
-    """Of a command that reads several parts of files: what it prints, in order."""
+    """Of a command that reads files: what it prints, in order; an empty text for what is not
+    known."""
+    finds_last: bool = False
+    """Of such a command: it ends with a search, which prints nothing where it ends with 1."""
     everywhere: bool = False
     """Of an edit: it is made wherever its text stands."""
     written: tuple[str, ...] = ()
@@ -145,12 +148,12 @@ def shell_action(line: str, folder: str = "") -> ToolAction:
         for one in found.prints
     )
     if len(prints) == 1 and isinstance(one := prints[0], FileLines):
-        return ToolAction(ActionKind.READ, one.path, one.first, one.last, text=line)
+        return ToolAction(ActionKind.READ, one.path, one.first, one.last, text=line, prints=prints)
     words = " ".join(line.split())
     return ToolAction(
         _KINDS[found.work], key=f"{place}$ {words}", text=line, prints=prints,
         written=tuple(joined(place, path) for path in found.written),
-        changes_any=found.changes_any,
+        changes_any=found.changes_any, finds_last=found.finds_last,
     )  # fmt: skip
 
 

@@ -21,6 +21,9 @@ from explorer.session.tree import SessionTree
 from explorer.tokens.estimate import estimate_entry
 
 FILE = "".join(f"line {at} of the file = {at * at}\n" for at in range(1, 41))
+LONG = "\n".join(f"line {at} of the long file is {at * at}" for at in range(1, 201))
+OTHER = "\n".join(f"another line {at} that differs, {at * 3}" for at in range(1, 61))
+TESTED = "ok example.org/w/a 0.2s\nok example.org/w/b 0.4s, and nothing else to be told"
 
 
 class AgentWork:

@@ -97,111 +97,15 @@ from explorer.session.entries import (
     UserMessage,
 )
 from explorer.settings.prompt_templates import load_templates
-from tests.compaction.pruned_sessions import prune, take_back, used
+from tests.compaction.mixed_sessions import POLICIES, Dice, session_of
+from tests.compaction.pruned_sessions import prune, used
 from tests.compaction.sessions import Session
 from tests.tables import short, shown
 
 PLACE = Path(__file__).parent / "data"
-SESSIONS = 14
 _LINE = 130
 """Characters of a line: of most it is enough to see that it changed."""
 TEMPLATES = load_templates()
-POLICIES = (
-    Pruning(protect_tokens=60, minimum_savings=1, protected_tools=()),
-    Pruning(protect_tokens=0, minimum_savings=200, protected_tools=("bash",)),
-)
-
-
-class Dice:
-    """Numbers that follow from a seed, the same in every version of Python."""
-
-    def __init__(self, seed: int) -> None:
-        self._state = seed * 2_654_435_761 % (1 << 32) + 1
-
-    def __call__(self, sides: int) -> int:
-        """0 to ``sides`` - 1."""
-        self._state = (self._state * 1_103_515_245 + 12_345) % (1 << 31)
-        return (self._state >> 12) % sides
-
-    def of(self, values: Sequence[Any]) -> Any:
-        return values[self(len(values))]
-
-
-def session_of(seed: int, steps: int = 44) -> Session:
-    """A session with branches, compactions, resets, pins, omissions, prunes and failures."""
-    session, dice = Session(), Dice(seed)
-    session.user(3)
-    for _ in range(steps):
-        _step(session, dice)
-    return session
-
-
-def _step(session: Session, dice: Dice) -> None:
-    what, size = dice(26), dice.of((0, 1, 4, 20, 90, 300))
-    if what < 4:
-        session.user(size)
-    elif what < 7:
-        session.reply(size, usage=dice.of((0, 0, 150, 700, 4_000)))
-    elif what < 8:
-        session.reply(size, stop=dice.of(("error", "aborted", "length")), usage=dice(900))
-    elif what in (8, 9, 10, 11, 24):
-        _tools(session, dice, size)
-    elif what < 14:
-        names = ("read", "edit", "write", "bash", "apply_patch", "create_file")
-        path = f"f{dice(4)}.py"
-        arguments = {"path": path, "filePath": path, "input": f"*** Delete File: {path}"}
-        used(session, dice.of(names), size, arguments, error=not dice(4))
-    elif what < 15:
-        dice.of((session.note, session.bash))(max(1, size))
-    elif what < 16:
-        session.bash(2, excluded=True)
-    elif what < 17:
-        image = [{"type": "image", "data": "AA", "mimeType": "image/png"}]
-        session.message(role="user", content=image)
-    elif what < 18:
-        dice.of((session.metadata, lambda: session.add({"type": "reset_boundary"})))()
-    elif what < 19:
-        session.branch_summary("word" * size, modified=["b.py"], by_extension=not dice(3))
-    elif what < 21:
-        kept = len(session.entries) - dice.of((0, 1, 2, 5, 9, 30))
-        session.compaction(
-            kept, dice.of(("", "word" * 9)), read=["r.py"], modified=[f"f{dice(3)}.py"],
-            by_extension=not dice(4),
-        )  # fmt: skip
-    elif what < 24:
-        _shape(session, dice)
-    else:
-        target = max(0, session.leaf - dice(9))
-        while target > 0 and session.entries[target].get("message", {}).get("role") != "user":
-            target -= 1
-        session.leaf = target
-
-
-def _tools(session: Session, dice: Dice, size: int) -> None:
-    count = 1 + dice(3)
-    reply = session.reply(dice(3), calls=[("edit", f"f{at}.py") for at in range(count)])
-    if not dice(4):
-        session.note(2)
-    for at in range(count):
-        session.result(size + at, call=f"c{reply}.{at}", error=not dice(5))
-
-
-def _shape(session: Session, dice: Dice) -> None:
-    what = dice(6)
-    names = [f"e{dice(len(session.entries))}" for _ in range(1 + dice(2))]
-    data: dict[str, Any] = {"entries": names}
-    if what == 0:
-        prune(session, plan_pruning(session.tree, session.leaf, POLICIES[0]))
-        return
-    if what == 1 and session.tree.columns.prunes:
-        take_back(session, max(session.tree.columns.prunes))
-        return
-    kind = ("omit", "pin", "pin", "keep-user-messages", "pin", "omit")[what]
-    if kind == "keep-user-messages":
-        data = {"tokens": dice.of((0, 30, 500))}
-    elif what == 5 and session.tree.columns.shapes:
-        data = {"undoes": f"e{max(session.tree.columns.shapes)}"}
-    session.add({"type": "custom", "customType": f"session-explorer/{kind}", "data": data})
 
 
 # what is told of one ------------------------------------------------------------------------------
@@ -234,9 +138,9 @@ def told(session: Session) -> Iterator[str]:
     for policy in POLICIES:
         for scope in ("context", "path"):
             plan = plan_pruning(tree, session.leaf, replace(policy, scope=scope), needed=100)
-            yield f"{shown(_plain(plan))} {plan.reason}"
+            yield f"{_values(plan)} {plan.reason}"
     for outcome in compare_profiles(tree, session.leaf, PROFILES.values(), context_window=4_000):
-        yield shown(_plain(outcome))
+        yield _values(outcome)
     for profile in PROFILES.values():
         yield shown(causes(tree, session.leaf, profile, PROFILES["explorer"]))
 
@@ -247,7 +151,7 @@ def _parts(
     made = prepare(session.tree, session.leaf, profile, settings, weights=weights)
     parts = partition(made)
     yield f"{settings.keep_recent_tokens}: {_verdicts(parts)} {made.reason}"
-    yield shown(_plain(made))
+    yield _values(made)
     yield "; ".join(parts.reason(at) for at in range(len(parts.path)))
     by_hand = parts.valid_cuts[len(parts.valid_cuts) // 2] if parts.valid_cuts else -1
     if by_hand >= 0:
@@ -256,7 +160,7 @@ def _parts(
     if isinstance(made, Preparation):
         previous = "## Goal\nold" if made.previous_compaction >= 0 else None
         for request in build_requests(made, session.read, previous, "Keep ports.", TEMPLATES):
-            yield f"  {shown(_plain(request))}"
+            yield f"  {_values(request)}"
 
 
 def _verdicts(parts: Partition) -> str:
@@ -274,22 +178,18 @@ def _branches(session: Session, profile: Profile) -> Iterator[str]:
             made = prepare_branch(
                 session.tree, session.leaf, other, profile, settings, budget=budget
             )
-            yield f"leaving for #{other}: {shown(_plain(made))}"
+            yield f"leaving for #{other}: {_values(made)}"
             request = branch_request(made, session.read, "Keep ports.", TEMPLATES)
-            yield f"  {request and shown(_plain(request))}"
+            yield f"  {request and _values(request)}"
 
 
-def _plain(value: Struct) -> dict[str, Any]:
+def _values(value: Struct) -> str:
     """The fields that hold values, not the session or the rules."""
     left_out = (
         "cuts", "path", "tree", "view", "profile", "settings", "shown", "material", "policy",
     )  # fmt: skip
-    return {one.name: getattr(value, one.name) for one in fields(value) if one.name not in left_out}
-
-
-def table(seed: int) -> str:
-    """What is told of the session of a seed."""
-    return "\n".join([*(short(line, _LINE) for line in told(session_of(seed))), ""])
+    names = (one.name for one in fields(value) if one.name not in left_out)
+    return shown({name: getattr(value, name) for name in names})
 
 
 # the rules by themselves --------------------------------------------------------------------------
@@ -593,13 +493,16 @@ def _written() -> Iterator[str]:
         yield shown(serialize(enumerate(messages), profile))
 
 
-def rules_table() -> str:
-    """What the rules say by themselves."""
-    return "\n".join([*(short(line, _LINE) for line in rules()), ""])
+TABLES = ("rules", *(f"session_{seed:02}" for seed in range(14)))
+
+
+def table(name: str) -> str:
+    """What the rules say by themselves, or what is told of the session of a seed."""
+    lines = rules() if name == "rules" else told(session_of(int(name[-2:])))
+    return "\n".join([*(short(line, _LINE) for line in lines), ""])
 
 
 if __name__ == "__main__":
     PLACE.mkdir(exist_ok=True)
-    for number in range(SESSIONS):
-        (PLACE / f"session_{number:02}.txt").write_text(table(number), encoding="utf-8")
-    (PLACE / "rules.txt").write_text(rules_table(), encoding="utf-8")
+    for name in TABLES:
+        (PLACE / f"{name}.txt").write_text(table(name), encoding="utf-8")

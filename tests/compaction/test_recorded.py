@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.compaction.recorded import PLACE, SESSIONS, rules_table, table
+from tests.compaction.recorded import PLACE, TABLES, table
 
 
-@pytest.mark.parametrize("seed", range(SESSIONS))
-def test_what_is_decided_is_what_was_recorded(seed: int) -> None:
-    recorded = (PLACE / f"session_{seed:02}.txt").read_text(encoding="utf-8")
-    assert table(seed).split("\n") == recorded.split("\n")
-
-
-def test_what_the_rules_say_by_themselves_is_what_was_recorded() -> None:
-    recorded = (PLACE / "rules.txt").read_text(encoding="utf-8")
-    assert rules_table().split("\n") == recorded.split("\n")
+@pytest.mark.parametrize("name", TABLES)
+def test_what_is_decided_is_what_was_recorded(name: str) -> None:
+    recorded = (PLACE / f"{name}.txt").read_text(encoding="utf-8")
+    assert table(name).split("\n") == recorded.split("\n")

@@ -49,7 +49,7 @@ from explorer.services.verification import check, request_for
 from explorer.session.kinds import Kind
 from explorer.settings.prompt_templates import shipped_prompt
 from explorer.settings.template_catalogue import TEMPLATES
-from tests.compaction.recorded import session_of
+from tests.compaction.mixed_sessions import session_of
 from tests.formats.files import header, write
 from tests.generated import write_session
 from tests.services.clock import SAMPLE

@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -66,11 +67,16 @@ PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
     "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-each_model = pytest.mark.parametrize("model", MODELS)
+each_model = pytest.mark.parametrize("desk", MODELS, indirect=True)
 
 
 def wait(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
+
+
+def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """A test that is a coroutine."""
+    return wraps(test)(lambda *given, **named: wait(test(*given, **named)))
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +118,7 @@ class Desk:
     server: ChatServer
     tools: WorkspaceTools
     folder: Path
-    model: str = MODELS[0]
+    model: str
     cancel: CancelToken = field(default_factory=CancelToken)
     queue: MessageQueue = field(default_factory=MessageQueue)
     events: list[TurnEvent] = field(default_factory=list)
@@ -124,18 +130,18 @@ class Desk:
         self.events.append(event)
         self.on_event(event)
 
+    def _turns(self) -> SessionTurns:
+        return SessionTurns(
+            self.document, self.model, self.tools, self.cancel, self._take, None, self.retry,
+            queue=self.queue, **self.options,
+        )  # fmt: skip
+
     async def say(self, prompt: UserPrompt | str = "Go.") -> TurnResult:
-        return await SessionTurns(
-            self.document, self.model, self.tools, self.cancel, self._take, None,
-            self.retry, queue=self.queue, **self.options,
-        ).say(prompt)  # fmt: skip
+        return await self._turns().say(prompt)
 
     async def resume(self) -> TurnResult:
         self.cancel = CancelToken()
-        return await SessionTurns(
-            self.document, self.model, self.tools, self.cancel, self._take, None, self.retry,
-            queue=self.queue, **self.options,
-        ).resume()  # fmt: skip
+        return await self._turns().resume()
 
     def stop_at(self, kind: type, text: str = "") -> None:
         """Stop the turn at the first event of a kind, or one that holds a text."""
@@ -151,6 +157,10 @@ class Desk:
             dict(self.document.payloads.shown.entry(entry).recorded["message"])
             for entry in result.entries
         ]
+
+    def results(self, result: TurnResult) -> list[dict[str, Any]]:
+        """Of its messages those of tools."""
+        return [one for one in self.messages(result) if one["role"] == "toolResult"]
 
     def check(self, result: TurnResult) -> None:
         """The session is whole, as it is here and as the database has it."""
@@ -196,7 +206,14 @@ def check_sent(body: dict[str, Any]) -> None:
 
 
 @pytest.fixture
-def desk(server: ChatServer, client: ModelClient, database: Path, tmp_path: Path) -> Iterator[Desk]:
+def desk(
+    request: pytest.FixtureRequest,
+    server: ChatServer,
+    client: ModelClient,
+    database: Path,
+    tmp_path: Path,
+) -> Iterator[Desk]:
+    """With the first model, or another where the test names one."""
     server.forget()
     folder = tmp_path / "project"
     folder.mkdir()
@@ -205,7 +222,7 @@ def desk(server: ChatServer, client: ModelClient, database: Path, tmp_path: Path
     bench = Workbench(store, client, clock_ms=Clock(), random=Random(7))
     document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
     tools = tools_of(document, Workspace(folder), Approvals("yes"))
-    yield Desk(document, server, tools, folder)
+    yield Desk(document, server, tools, folder, getattr(request, "param", MODELS[0]))
     store.close()
 
 
@@ -233,22 +250,18 @@ FAILS: dict[str, tuple[Plan, str]] = {
 
 @each_model
 @pytest.mark.parametrize("name", FAILS)
-def test_a_provider_that_fails_leaves_a_whole_session_and_a_sentence(
-    desk: Desk, model: str, name: str
+@in_loop
+async def test_a_provider_that_fails_leaves_a_whole_session_and_a_sentence(
+    desk: Desk, name: str
 ) -> None:
     plan, told = FAILS[name]
-    desk.model = model
-
-    async def story() -> None:
-        desk.server.plan(calls(("read", {"path": "ports.txt"}), text="I look."), plan)
-        result = await desk.say()
-        assert result.end == ("cut_short" if "limit" in name else "failed")
-        assert told in result.error
-        desk.check(result)
-        assert [m["role"] for m in desk.messages(result)[:3]] == ["user", "assistant", "toolResult"]
-        await desk.check_next()
-
-    wait(story())
+    desk.server.plan(calls(("read", {"path": "ports.txt"}), text="I look."), plan)
+    result = await desk.say()
+    assert result.end == ("cut_short" if "limit" in name else "failed")
+    assert told in result.error
+    desk.check(result)
+    assert [m["role"] for m in desk.messages(result)[:3]] == ["user", "assistant", "toolResult"]
+    await desk.check_next()
 
 
 ODD: dict[str, Plan] = {
@@ -271,34 +284,28 @@ ODD: dict[str, Plan] = {
 
 @each_model
 @pytest.mark.parametrize("name", ODD)
-def test_a_provider_that_is_odd_is_worked_with(desk: Desk, model: str, name: str) -> None:
-    desk.model = model
-
-    async def story() -> None:
-        desk.server.plan(ODD[name], Answer(text="Done."))
-        result = await desk.say()
-        desk.check(result)
-        for body in desk.server.requests:
-            check_sent(body)
-        if (name, model) == ("usage first", MODELS[1]):
-            # There the count comes with the end, and litellm takes it for the end.
-            assert (result.end, result.error) == ("failed", "The model's answer is empty.")
-            return await desk.check_next()
-        assert (result.end, result.error) == ("done", "")
-        results = [m for m in desk.messages(result) if m["role"] == "toolResult"]
-        assert results
-        if name == "ten calls":
-            assert len(results) == 10
-        if name == "a megabyte of arguments":
-            assert (desk.folder / "large.txt").stat().st_size == 1_000_000
-        await desk.check_next()
-
-    wait(story())
+@in_loop
+async def test_a_provider_that_is_odd_is_worked_with(desk: Desk, name: str) -> None:
+    desk.server.plan(ODD[name], Answer(text="Done."))
+    result = await desk.say()
+    desk.check(result)
+    for body in desk.server.requests:
+        check_sent(body)
+    if (name, desk.model) == ("usage first", MODELS[1]):
+        # There the count comes with the end, and litellm takes it for the end.
+        assert (result.end, result.error) == ("failed", "The model's answer is empty.")
+        return await desk.check_next()
+    assert (result.end, result.error) == ("done", "")
+    results = desk.results(result)
+    assert len(results) == 10 if name == "ten calls" else results
+    if name == "a megabyte of arguments":
+        assert (desk.folder / "large.txt").stat().st_size == 1_000_000
+    await desk.check_next()
 
 
 @each_model
-def test_an_answer_that_is_cut_is_asked_for_again_in_sight(desk: Desk, model: str) -> None:
-    desk.model, desk.retry = model, TWICE
+def test_an_answer_that_is_cut_is_asked_for_again_in_sight(desk: Desk) -> None:
+    desk.retry = TWICE
     desk.server.plan(Cut(2), Answer(text="Whole."))
     result = wait(desk.say())
     assert result.end == "done"
@@ -340,9 +347,7 @@ def test_thinking_goes_back_with_its_signature_in_the_rounds_of_tools(desk: Desk
 
 
 @each_model
-def test_pictures_of_a_person_and_of_a_tool_reach_the_model(desk: Desk, model: str) -> None:
-    desk.model = model
-
+def test_pictures_of_a_person_and_of_a_tool_reach_the_model(desk: Desk) -> None:
     class Draws:
         def __getattr__(self, name: str) -> Any:
             return getattr(desk_tools, name)
@@ -376,8 +381,8 @@ def _alive(pid: int) -> bool:
 
 @each_model
 @pytest.mark.parametrize("where", ["silent", "text", "call", "thinking"])
-def test_a_stop_while_the_model_answers(desk: Desk, model: str, where: str) -> None:
-    desk.model = model
+@in_loop
+async def test_a_stop_while_the_model_answers(desk: Desk, where: str) -> None:
     plans: dict[str, Plan] = {
         "silent": Stall(silent=True),
         "text": Stall(after=2, text="so far "),
@@ -385,66 +390,58 @@ def test_a_stop_while_the_model_answers(desk: Desk, model: str, where: str) -> N
         "thinking": Answer(thinking="hm, hm", text="word " * 400, pieces=400, per_second=20),
     }
 
-    async def story() -> None:
-        desk.server.plan(plans[where])
-        desk.stop_at({"thinking": ThinkingDelta}.get(where, TextDelta))
-        turn = asyncio.ensure_future(desk.say())
-        if where == "silent":
-            while not desk.server.requests:
-                await asyncio.sleep(0.01)
-            desk.cancel.cancel()
-        result = await turn
-        assert (result.end, result.error) == ("stopped", "")
-        desk.check(result)
-        last = desk.messages(result)[-1]
-        if where == "silent":
-            assert last["role"] == "user"
-        else:
-            assert (last["stopReason"], last["errorMessage"]) == (
-                "aborted", "Stopped by the person",
-            )  # fmt: skip
-            assert {b["type"] for b in last["content"]} <= {"text", "thinking"}
-        assert desk.server.gone.wait(10), "the connection was let go"
-        await desk.check_next()
-
-    wait(story())
+    desk.server.plan(plans[where])
+    desk.stop_at({"thinking": ThinkingDelta}.get(where, TextDelta))
+    turn = asyncio.ensure_future(desk.say())
+    if where == "silent":
+        while not desk.server.requests:
+            await asyncio.sleep(0.01)
+        desk.cancel.cancel()
+    result = await turn
+    assert (result.end, result.error) == ("stopped", "")
+    desk.check(result)
+    last = desk.messages(result)[-1]
+    if where == "silent":
+        assert last["role"] == "user"
+    else:
+        assert (last["stopReason"], last["errorMessage"]) == (
+            "aborted", "Stopped by the person",
+        )  # fmt: skip
+        assert {b["type"] for b in last["content"]} <= {"text", "thinking"}
+    assert desk.server.gone.wait(10), "the connection was let go"
+    await desk.check_next()
 
 
-def test_a_stop_while_tools_run_kills_their_processes(desk: Desk) -> None:
-    async def story() -> None:
-        desk.server.plan(calls(("bash", {"command": SLOW}), ("ls", {}), ("read", {"path": "x"})))
-        desk.stop_at(ToolOutput, "started")
-        result = await asyncio.wait_for(desk.say(), 30)
-        assert result.end == "stopped"
-        desk.check(result)
-        results = [m for m in desk.messages(result) if m["role"] == "toolResult"]
-        assert len(results) == 3
-        pids = (desk.folder / "pids.txt").read_text().split()
-        assert len(pids) == 2 and not any(_alive(int(pid)) for pid in pids)
-        await desk.check_next()
-
-    wait(story())
+@in_loop
+async def test_a_stop_while_tools_run_kills_their_processes(desk: Desk) -> None:
+    desk.server.plan(calls(("bash", {"command": SLOW}), ("ls", {}), ("read", {"path": "x"})))
+    desk.stop_at(ToolOutput, "started")
+    result = await asyncio.wait_for(desk.say(), 30)
+    assert result.end == "stopped"
+    desk.check(result)
+    assert len(desk.results(result)) == 3
+    pids = (desk.folder / "pids.txt").read_text().split()
+    assert len(pids) == 2 and not any(_alive(int(pid)) for pid in pids)
+    await desk.check_next()
 
 
-def test_a_stop_while_consent_is_asked_for_changes_nothing(desk: Desk) -> None:
+@in_loop
+async def test_a_stop_while_consent_is_asked_for_changes_nothing(desk: Desk) -> None:
     asked = Asked(None)
     desk.tools.approvals.mode, desk.tools.approvals.approver = "ask", asked
 
-    async def story() -> None:
-        new = {"path": "new.txt", "content": "new"}
-        desk.server.plan(calls(("write", new), ("bash", {"command": "touch other.txt"})))
-        turn = asyncio.ensure_future(desk.say())
-        while not asked.requests:
-            await asyncio.sleep(0.01)
-        desk.cancel.cancel()
-        result = await asyncio.wait_for(turn, 30)
-        assert result.end == "stopped"
-        desk.check(result)
-        assert sorted(path.name for path in desk.folder.iterdir()) == ["ports.txt"]
-        asked.answer = ApprovalAnswer("once")
-        await desk.check_next()
-
-    wait(story())
+    new = {"path": "new.txt", "content": "new"}
+    desk.server.plan(calls(("write", new), ("bash", {"command": "touch other.txt"})))
+    turn = asyncio.ensure_future(desk.say())
+    while not asked.requests:
+        await asyncio.sleep(0.01)
+    desk.cancel.cancel()
+    result = await asyncio.wait_for(turn, 30)
+    assert result.end == "stopped"
+    desk.check(result)
+    assert sorted(path.name for path in desk.folder.iterdir()) == ["ports.txt"]
+    asked.answer = ApprovalAnswer("once")
+    await desk.check_next()
 
 
 def test_a_stop_while_it_waits_for_the_next_try(desk: Desk) -> None:
@@ -487,9 +484,7 @@ def test_a_stop_at_any_event_of_a_turn(desk: Desk, number: int) -> None:
 
 
 @each_model
-def test_messages_go_into_a_running_turn_and_after_it(desk: Desk, model: str) -> None:
-    desk.model = model
-
+def test_messages_go_into_a_running_turn_and_after_it(desk: Desk) -> None:
     def on_event(event: TurnEvent) -> None:
         if isinstance(event, ToolStarted) and event.call.id == "call-0":
             desk.queue.follow_up(UserPrompt("Then rest."))

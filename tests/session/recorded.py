@@ -26,7 +26,7 @@ from explorer.session.result_text import (
 from explorer.session.shell_commands import shell_command
 from explorer.session.text_difference import changed_lines, file_diff, word_differences
 from explorer.session.tool_actions import joined, same_path, tool_actions
-from tests.compaction.recorded import Dice, session_of
+from tests.compaction.mixed_sessions import Dice, session_of
 from tests.tables import short, shown
 
 PLACE = Path(__file__).parent / "data" / "values.txt"

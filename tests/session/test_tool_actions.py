@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from explorer.session.result_text import (
-    PrintedFile,
     bare_lines,
     exit_code,
     failed,
+    is_running,
     numbered_lines,
     output_of,
     printed_files,
@@ -25,10 +25,10 @@ from explorer.session.tool_actions import (
     tool_actions,
 )
 
-READS = {
+READS: dict[str, tuple[Any, ...]] = {
     "cat a.py": ("a.py", 1, 0),
     "/usr/bin/cat a.py": ("a.py", 1, 0),
-    "cat -n a.py": ("a.py", 1, 0),
+    "cat -n a.py": ("a.py", 1, 0, False, True),
     "cat 'a b.py' 2>/dev/null": ("a b.py", 1, 0),
     'cat "a\\"b.py"': ('a"b.py', 1, 0),
     "cat a\\ b.py": ("a b.py", 1, 0),
@@ -43,15 +43,22 @@ READS = {
     "head -n 4 a.py": ("a.py", 1, 4),
     "head -n5 a.py": ("a.py", 1, 5),
     "cat a.py | head -6": ("a.py", 1, 6),
-    "nl -ba a.py | sed -n 2,8p": ("a.py", 2, 8),
+    "cat a.py | tail -n +6": ("a.py", 6, 0),
+    "tail -n +7 a.py": ("a.py", 7, 0),
+    "tail -n+7 a.py": ("a.py", 7, 0),
+    "nl -ba a.py | sed -n 2,8p": ("a.py", 2, 8, False, True),
+    "sed -n 5,9p \\$x/a.py": ("$x/a.py", 5, 9),
+    "cat '$x/a.py'": ("$x/a.py", 1, 0),
+    "cat $(go env GOROOT)/a.go": ("$(go env GOROOT)/a.go", 1, 0),
+    "test -f a.py && cat a.py || true": ("a.py", 1, 0),
     "Get-Content a.py": ("a.py", 1, 0),
 }
-"""A file and the first and last line that is printed, 0 for the end."""
+"""A file, the first and last line that is printed, 0 for the end, and whether they are numbered."""
 
 
 @pytest.mark.parametrize(("line", "read"), READS.items())
 def test_a_command_that_prints_a_part_of_one_file_is_a_read(
-    line: str, read: tuple[str, int, int]
+    line: str, read: tuple[Any, ...]
 ) -> None:
     lines = FileLines(*read)
     assert shell_command(line) == ShellCommand(ShellWork.READ, (lines,))
@@ -64,7 +71,10 @@ SEVERAL = {
     "sed -n 1,9p a && sed -n 1,9p b": (FileLines("a", 1, 9, stops=True), FileLines("b", 1, 9)),
     "cat a || true && cat b": (FileLines("a"), FileLines("b")),
     "sed -n '1,3p;7p;9,$p' a": (FileLines("a", 1, 3), FileLines("a", 7, 7), FileLines("a", 9)),
-    "nl -ba a | sed -n '1,3p;7,8p'": (FileLines("a", 1, 3), FileLines("a", 7, 8)),
+    "nl -ba a | sed -n '1,3p;7,8p'": (
+        FileLines("a", 1, 3, numbered=True), FileLines("a", 7, 8, numbered=True),
+    ),
+    "cat a b": (FileLines("a"), FileLines("b")),
     "cat a\necho === b\ncat b": (FileLines("a"), "=== b\n", FileLines("b")),
     "cat a && printf '\\n--\\n' && cat b": (
         FileLines("a", stops=True), "\n--\n", FileLines("b")
@@ -78,22 +88,59 @@ def test_a_command_can_read_several_files(line: str, prints: tuple[FileLines | s
     assert shell_command(line) == ShellCommand(ShellWork.READ, prints)
 
 
+MIXED = {
+    "cat a && sed -n 1,9p b && rg x c": (
+        ShellWork.LOOK, (FileLines("a", stops=True), FileLines("b", 1, 9, stops=True), ""), True,
+    ),
+    "rg x; sed -n 1,9p b": (ShellWork.SEARCH, ("", FileLines("b", 1, 9)), False),
+    "cat a || cat b": (ShellWork.LOOK, (FileLines("a"), ""), False),
+    "cat a; find . -name x": (ShellWork.LOOK, (FileLines("a"), ""), False),
+    "cat a; ls | grep x": (ShellWork.LOOK, (FileLines("a"), ""), False),
+    "cat a && npm test > log": (ShellWork.RUN, (FileLines("a", stops=True), ""), False),
+    "cat a; echo; cat b": (ShellWork.LOOK, (FileLines("a"), "", FileLines("b")), False),
+    "cat a; cd w; cat b": (ShellWork.RUN, (FileLines("a"), "", ""), False),
+    "echo $x; cat a": (ShellWork.LOOK, ("", FileLines("a")), False),
+    "cat a & cat b": (ShellWork.LOOK, (), False),
+    "cd w | cat a": (ShellWork.LOOK, (), False),
+    "set -x; cat a": (ShellWork.LOOK, (), False),
+    "cat <(git show a)": (ShellWork.LOOK, (), False),
+}  # fmt: skip
+"""What a command prints that reads files among other things, and whether it ends with a search."""
+
+
+@pytest.mark.parametrize(("line", "found"), MIXED.items())
+def test_a_command_can_read_files_among_other_things(
+    line: str, found: tuple[ShellWork, tuple[FileLines | str, ...], bool]
+) -> None:
+    command = shell_command(line)
+    assert (command.work, command.prints, command.finds_last) == found
+
+
 PRINTED = [
     ("cat a", "1\n2\n", ["1\n2\n"]),
     # Parts that are all there, or end with their one file.
     ("sed -n 1,2p a; sed -n 1,1p b", "a1\na2\nb1\n", ["a1\na2\n", "b1\n"]),
     ("sed -n '1,2p;4,9p' a", "1\n2\n4\n", ["1\n2\n", "4\n"]),
     # Which of two files is short cannot be told.
-    ("sed -n 1,2p a; sed -n 1,2p b", "1\n2\n3\n", []),
-    ("cat a; cat b", "1\n2\n", []),
-    ("sed -n 1,2p a", "1\n2\n3\n", []),
-    ("sed -n 5,6p a; sed -n 1,4p a", "5\n6\n1\n", []),
+    ("sed -n 1,2p a; sed -n 1,2p b", "1\n2\n3\n", ["", ""]),
+    ("cat a; cat b", "1\n2\n", ["", ""]),
+    ("sed -n 1,2p a", "1\n2\n3\n", [""]),
+    ("sed -n 5,6p a; sed -n 1,4p a", "5\n6\n1\n", ["", ""]),
+    # Numbers that the command prints tell it.
+    ("nl -ba a | sed -n 3,9p; rg x", "     3\tc\n     4\td\n7:x\n", ["c\nd\n"]),
+    ("cat -n a; cat -n b", "     1\ta\n     2\tb\n     1\tc\n", ["a\nb\n", "c\n"]),
+    ("cat -n a; cat -n b", "     1\ta\n     2\tb\n", ["", ""]),
+    # What was left out at the end.
+    ("cat a", "1\n2\nx…9 tokens truncated…y\n4\n", ["1\n2\n"]),
+    ("cat a", "1\n... [9 lines truncated] ...\n4\n", ["1\n"]),
+    ("sed -n 1,2p a; sed -n 1,2p b", "1\n2\n3\n[... omitted 1 of 9 lines ...]\n", ["", ""]),
+    ("cat a", "cat: a: Permission denied\n", []),
     # Words of the command between them.
     ("cat a; echo ==; cat b", "1\n==\n2\n3\n", ["1\n", "2\n3\n"]),
     ("cat a; printf '\\n--\\n'; cat b", "1\n\n--\n2\n", ["1\n", "2\n"]),
     ("cat a; echo --; cat b; echo --; cat c", "1\n--\n2\n--\n3", ["1\n", "2\n", "3\n"]),
-    ("cat a; echo --; cat b", "1\n--\n2\n--\n", []),
-    ("cat a; echo --; cat b", "1\n2\n", []),
+    ("cat a; echo --; cat b", "1\n--\n2\n--\n", ["", ""]),
+    ("cat a; echo --; cat b", "1\n2\n", ["", ""]),
     # Files that are not there.
     ("cat a; cat b", "cat: a: No such file or directory\n2\n", [None, "2\n"]),
     ("cat a && cat d/b", "Exit code 1\n1\ncat: d/b: No such file or directory", [None, "1\n"]),
@@ -113,13 +160,17 @@ def test_the_files_in_the_output_of_one_command(
     assert [one.text for one in found] == texts
     reads = [one for one in prints if isinstance(one, FileLines)]
     if texts and None not in texts:
-        assert found == list(map(PrintedFile, reads, texts))
+        assert [one.asked for one in found] == reads
+    lines = tuple(output.split("\n"))
+    assert all(set(one.among) <= set(lines) and bool(one.among) == (one.text == "")
+               for one in found)  # fmt: skip
 
 
 WORKS = {
     ShellWork.SEARCH: "grep -rn x . / find . -name '*.py' / rg x | head -3 / rg x 2>&1",
     ShellWork.LIST: "ls / ls -la | head -3 / tree src / Get-ChildItem",
-    ShellWork.LOOK: "cat a b / cat *.py / cat 'a?b' / wc -l a / head -c 9 a / head -1 -2 a / head"
+    ShellWork.LOOK: "cat *.py / cat 'a?b' / wc -l a / head -c 9 a / head -1 -2 a / head"
+    " / head -n -5 a / head --lines=9 a / head -3 a b / nl a / cat -A a / cat $x"
     " / sed -n 1,2p a b / sed -n 1p 2p a / sed s,a,b, a / nl a | head -3 -q b / tail a"
     " / python --version / node -h / git show HEAD / git blame a / gh pr view 3 / gh pr list"
     " / gh pr diff / cat a | sort / Get-Content a -Tail 3 / git diff v1 v2 / git -C w show"
@@ -142,6 +193,8 @@ def test_the_words_say_what_a_command_is_for(work: ShellWork) -> None:
 
 CHANGES = {
     "rm -f a b": (("a", "b"), False),
+    "mv a b": (("a", "b"), False),
+    "cp -r s/a t/ b": (("b", "b/a", "b/t"), False),
     "echo x > a": (("a",), False),
     "make 2>&1 >> log": (("log",), False),
     "cat < a > b": (("b",), False),
@@ -184,7 +237,6 @@ def test_a_command_is_looked_into_up_to_a_length_and_a_folder_alone_is_a_run() -
     assert shell_command("cd /w") == ShellCommand(ShellWork.RUN, folder="/w")
     assert shell_command("set -e; cd a; cd b; ls").folder == "b"
     assert shell_command("cd; ls").folder == ""
-    assert shell_command("cat a; echo; cat b").prints == ()
 
 
 E = ActionKind.EDIT
@@ -224,7 +276,19 @@ ACTIONS: list[tuple[str, object, list[ToolAction]]] = [
     ("unknown", {"path": "x"}, [ToolAction(ActionKind.OTHER)]),
     ("bash", ["no mapping"], [ToolAction(ActionKind.OTHER)]),
     ("bash", {"command": "cat a", "cwd": "/w"},
-     [ToolAction(ActionKind.READ, "/w/a", text="cat a")]),
+     [ToolAction(ActionKind.READ, "/w/a", text="cat a", prints=(FileLines("/w/a"),))]),
+    ("exec_command", {"cmd": "sed -n 4,8p a", "workdir": "/w"},
+     [ToolAction(ActionKind.READ, "/w/a", 4, 8, text="sed -n 4,8p a",
+                 prints=(FileLines("/w/a", 4, 8),))]),
+    ("run_shell_command", {"command": "rg x; cat a"},
+     [ToolAction(ActionKind.SEARCH, key="$ rg x; cat a", text="rg x; cat a",
+                 prints=("", FileLines("a")))]),
+    ("copilot_readFile", {"filePath": "a", "startLine": 2, "endLine": 9},
+     [ToolAction(ActionKind.READ, "a", 2, 9)]),
+    ("view", {"path": "C:\\w\\a"}, [ToolAction(ActionKind.READ, "C:/w/a")]),
+    ("replace", {"file_path": "a", "old_string": "x"}, [ToolAction(E, "a", removed="x")]),
+    ("apply_patch", {"input": "*** Begin Patch\n*** Add File: n.py\n+x"},
+     [ToolAction(ActionKind.WRITE, "n.py")]),
     ("bash", {"command": "cd /v; rm  a", "cwd": "/w"},
      [ToolAction(ActionKind.RUN, key="/v$ cd /v; rm a", text="cd /v; rm  a", written=("/v/a",))]),
     ("shell", {"command": ["bash", "-lc", "pwd"]},
@@ -266,6 +330,10 @@ def test_what_tools_wrap_around_their_output_is_taken_away() -> None:
     reminder = "<system-reminder>be good</system-reminder>"
     assert output_of(f"a\n{reminder}\nb") == "a\nb" and output_of(f"{reminder}\nb") == "\nb"
     assert output_of("a<system-reminder>b") == "a<system-reminder>b"
+    assert output_of("a\nShell cwd was reset to /w") == output_of("a") == "a"
+    assert output_of("a\n<shellId: 7 completed with exit code 1>") == "a"
+    head = "Chunk ID: 1\nOutput:\n"
+    assert output_of(f"{head}Total output lines: 9\n\nx") == output_of(f"{head}x") == "x"
 
 
 def test_how_a_command_ended_is_read_at_both_ends_of_its_result() -> None:
@@ -273,6 +341,8 @@ def test_how_a_command_ended_is_read_at_both_ends_of_its_result() -> None:
     between = "x" * 381
     assert exit_code(f"{between}Exit code: 12345{' ' * 400}") == 12345
     assert exit_code(f"{'x' * 400}Exit code: 7{'x' * 400}") is None
+    assert failed("a\n<shellId: 7 completed with exit code 1>") and not failed("a\n<exited: 1>")
+    assert is_running("Chunk ID: 1\nProcess running with session ID 7\n") and not is_running("x")
     assert failed("Exit code 2\n") and not failed("Exit code 0\n") and not failed("so: Exit code 2")
 
 
@@ -280,6 +350,11 @@ def test_numbers_before_lines_are_believed_where_nearly_all_have_one_and_they_ri
     assert numbered_lines("a\nb\n", 5) == (range(5, 7), ["a", "b"])
     assert numbered_lines("", 1) == (range(1, 1), [])
     assert numbered_lines("  7→a\n  8→b", 1) == ([7, 8], ["a", "b"])
+    assert numbered_lines("7\ta\n8\tb", 7) == numbered_lines("7\ta\n8\tb", 6)
+    assert numbered_lines("7\ta\n8\tb", 1) == ((), ["a", "b"]), "they may be the file's own"
+    assert numbered_lines("a\nb\nc", 5, 7) == (range(5, 8), ["a", "b", "c"])
+    assert numbered_lines("a\nb\nc", 5, 6)[0] == (), "more than was asked for"
+    assert numbered_lines("a\nb\n\n[9 more lines in file]\n", 5, 6) == (range(5, 7), ["a", "b"])
     above = "".join(f"word {at}\n" for at in range(4))
     assert numbered_lines(f"{above}7→a\n", 1) == ([7], ["a"])
     assert numbered_lines(f"{above}word\n7→a\n", 1)[0] == range(1, 7)

@@ -12,7 +12,7 @@ import pytest
 from explorer.session.columns import SessionColumns
 from explorer.store import Store
 from explorer.store.stored_columns import pack, unpack
-from tests.compaction.recorded import session_of
+from tests.compaction.mixed_sessions import session_of
 from tests.store.sources import FileSource, write_file
 
 

@@ -95,6 +95,7 @@ def template_environment(
         "verdict": verdict_words,
         "known": words.PROVENANCE_TITLES.get,
         "needs_words": needed_words.needs_words,
+        "before_words": needed_words.before_words,
         "need_text": needed_words.need_text,
         "needed_words": needed_words.path_words,
         "expected_words": needed_words.expected_words,

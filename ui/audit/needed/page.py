@@ -11,7 +11,9 @@ from explorer.audit.needed_again import Need, NeededAfter, NeededAgain, NeedGrou
 from explorer.audit.needed_words import (
     MEANING,
     NEED_TITLES,
+    before_words,
     expected_words,
+    lines_text,
     need_text,
     needs_words,
     path_words,
@@ -100,9 +102,9 @@ def _where(row: Need | NeedGroup) -> str:
     """What was done again, and at which entries."""
     title = sentence_case(_title(row))
     if isinstance(row, Need):
-        return f"{title}: before at #{row.repeat.before}, again at #{row.repeat.after}."
+        return f"{title}: before at {before_words(row.repeat)}, again at #{row.repeat.after}."
     places = [
-        f"at #{one.repeat.after} ({_lines(one.repeat)}before at #{one.repeat.before})"
+        f"at #{one.repeat.after} ({_lines(one.repeat)}before at {before_words(one.repeat)})"
         for one in row.needs[:_MOST_PLACES]
     ]
     left = len(row.needs) - len(places)
@@ -110,7 +112,7 @@ def _where(row: Need | NeedGroup) -> str:
 
 
 def _lines(repeat: Repeat) -> str:
-    return f"lines {repeat.first:,} to {repeat.last:,}, " if repeat.first else ""
+    return f"{words}, " if (words := lines_text(repeat)) else ""
 
 
 class NeedModel(EntryModel[NeedRow]):

@@ -1,0 +1,184 @@
+"""Files that are read again, by tools for files: what counts as known, and what as changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from explorer.audit.needed_again import NeedKind
+from explorer.audit.needed_words import need_text, repeated_words
+from tests.audit.agent_work import FILE, LONG, AgentWork
+
+READ = NeedKind.READ
+
+
+def test_of_two_ranges_only_what_both_show_counts() -> None:
+    made = AgentWork()
+    before = made.read(first=1, count=100, of=LONG)
+    made.compact()
+    after = made.read(first=51, count=100, of=LONG)
+    repeat = made.need().repeat
+    assert (repeat.before, repeat.after, repeat.first, repeat.last) == (before, after, 51, 100)
+    assert repeat.tokens == pytest.approx(made.tree.columns.estimate[after] / 2, rel=0.1)
+    assert repeated_words([made.need()]) == (
+        f"It took {repeat.tokens:,} of the {repeat.read:,} that were read the second time."
+    )
+
+
+def test_only_the_lines_count_that_were_not_read_again_by_then() -> None:
+    made = AgentWork()
+    made.read(of=LONG)
+    taken = made.compact()
+    made.read(first=51, count=100, of=LONG)
+    after = made.read(of=LONG)
+    first, second = made.found().needs
+    assert (first.repeat.first, first.repeat.last) == (51, 150)
+    assert (second.taken_by, second.repeat.after, second.repeat.lines) == (taken, after, 100)
+    assert second.repeat.tokens == pytest.approx(made.tree.columns.estimate[after] / 2, rel=0.1)
+    assert need_text(second.repeat) == "/w/a.py, part of lines 1 to 200"
+
+
+def test_a_few_lines_are_not_worth_a_mention() -> None:
+    made = AgentWork()
+    made.read(count=10)
+    made.compact()
+    made.read(count=10)
+    assert made.needs() == []
+
+
+REFUSED = "<tool_use_error>File has not been read yet. Read it first.</tool_use_error>"
+
+CHANGED = "File has been modified since read, either by the user or by a linter. Read it again."
+
+
+@pytest.mark.parametrize("refusal", [REFUSED, CHANGED])
+def test_who_quotes_a_file_reads_it_only_since_the_edit_is_refused(refusal: str) -> None:
+    made = AgentWork()
+    before = made.read()
+    made.compact()
+    old = "line 3 of the file = 9\nline 4 of the file = 16\n"
+    made.call("edit", refusal, error=True, path="/w/a.py", oldText=old, newText="x")
+    made.read()
+    assert made.needs() == []
+    wrong = AgentWork()
+    before = wrong.read()
+    wrong.compact()
+    wrong.call("edit", refusal, error=True, path="/w/a.py", oldText="line three", newText="x")
+    after = wrong.read()
+    assert wrong.needs() == [(READ, before, after)], "what it quotes is not there"
+
+
+def test_a_file_is_known_by_whatever_tool_shows_it() -> None:
+    made = AgentWork()
+    numbered = "\n".join(f"{at:6}→{line}" for at, line in enumerate(FILE.split("\n"), 1))
+    made.call("Read", numbered, file_path="/w/src/a.py")
+    made.call("exec_command", f"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\n"
+              f"Output:\n{FILE}", cmd="sed -n '1,60p' src/a.py", workdir="/w")  # fmt: skip
+    made.compact()
+    after = made.run("cd /w && cat src/a.py", FILE)
+    assert [(kind, at) for kind, _, at in made.needs()] == [(READ, after)]
+
+
+def test_what_the_agent_wrote_itself_is_known_too() -> None:
+    made = AgentWork()
+    written = made.call("write", "Successfully wrote", path="/w/a.py", content=FILE) - 1
+    made.compact()
+    after = made.read()
+    assert made.needs() == [(READ, written, after)]
+
+
+def _edited(made: AgentWork) -> None:
+    made.edit("line 3 of the file = 9", "line 3 of the file = 10")
+
+
+def _written_by_a_command(made: AgentWork) -> None:
+    made.run("sed -i s/x/y/ a.py", "")
+
+
+def _patched_by_a_command(made: AgentWork) -> None:
+    made.run("apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: a.py\n-x\n+y\nPATCH", "")
+
+
+def _formatted(made: AgentWork) -> None:
+    made.run("npx prettier --write src/a.py", "a.py 20 ms")
+
+
+def _edited_without_a_result(made: AgentWork) -> None:
+    made.ask("edit", path="/w/a.py", oldText="a", newText="b")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [_edited, _written_by_a_command, _patched_by_a_command, _formatted, _edited_without_a_result],
+)
+def test_a_file_that_was_changed_since_is_read_for_a_reason(
+    change: Callable[[AgentWork], None],
+) -> None:
+    made = AgentWork()
+    made.read()
+    change(made)
+    made.compact()
+    made.read()
+    assert made.needs() == []
+
+
+def test_a_file_that_somebody_else_changed_is_told_by_its_text() -> None:
+    made = AgentWork()
+    made.read()
+    made.compact()
+    made.read(of=FILE.replace("= ", "== "))
+    assert made.needs() == []
+
+
+def test_other_lines_and_other_files_of_the_same_name_are_new() -> None:
+    made = AgentWork()
+    made.read(first=1, count=10)
+    made.compact()
+    made.read(first=21, count=10)
+    made.read(path="/other/a.py", first=1, count=10)
+    assert made.needs() == []
+
+
+def test_empty_lines_at_both_ends_of_what_a_search_showed_are_shown() -> None:
+    made = AgentWork()
+    lines = LONG.split("\n")
+    lines[99] = lines[150] = lines[10] = ""
+    text = "\n".join(lines)
+    made.read("/w/src/a.py", of=text)
+    found = "\n".join(f"/w/src/a.py-{at}-{lines[at - 1]}" for at in range(100, 152))
+    made.call("Grep", found, pattern="line", path="/w/src")
+    made.compact()
+    made.read("/w/src/a.py", of=text)
+    again = made.need().repeat
+    assert [one.number for one in again.shown] == [148, 52], "line 11 stands beside neither"
+    assert repeated_words([made.need()]) == f"It took {again.tokens:,} tokens the second time."
+
+
+def test_what_a_diff_showed_since_is_not_needed_again() -> None:
+    made = AgentWork()
+    made.read("/w/src/a.py", of=LONG)
+    made.compact()
+    lines = LONG.split("\n")
+    diff = "\n".join(f"{'+' if at > 40 else ' '}{line}" for at, line in enumerate(lines))
+    made.run("git diff main", f"diff --git a/src/a.py b/src/a.py\n@@ -1,41 +1,200 @@\n{diff}")
+    made.read("/w/src/a.py", of=LONG)
+    assert made.needs() == []
+
+
+def test_what_a_search_showed_since_is_not_needed_again() -> None:
+    made = AgentWork()
+    made.read("/w/src/a.py", of=LONG)
+    made.compact()
+    lines = LONG.split("\n")
+    found = "\n".join(f"/w/src/a.py-{at}-{line}" for at, line in enumerate(lines, 1))
+    made.call("Grep", found, pattern="line", path="/w/src")
+    made.read("/w/src/a.py", of=LONG)
+    assert made.needs() == []
+    made = AgentWork()
+    made.read("/w/src/a.py", of=LONG)
+    made.compact()
+    made.call("Grep", "\n".join(f"{at}:{line}" for at, line in enumerate(lines, 1)),
+              pattern="line", path="/w/src/a.py")  # fmt: skip
+    made.read("/w/src/a.py", of=LONG)
+    assert made.needs() == []
