@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -33,6 +33,8 @@ EAGER = Pruning(
 )  # fmt: skip
 GREEDY = Pruning(protect_tokens=20, minimum_savings=10, protected_tools=())
 PRUNINGS = st.sampled_from([None, EAGER, GREEDY])
+PRUNED_ONLY = [("user", 0), ("user", 40), ("tools", 40), ("pin", 4), ("rule", 30), ("reply", 0)]
+"""Too large for a small window, with a result to prune and nothing to summarize."""
 
 
 class Twin(SessionTree):
@@ -122,6 +124,7 @@ def hold_to_the_engine(session: Session, policy: Policy) -> Simulation:
     PRUNINGS,
     st.sampled_from([0, 25, 300]),
 )
+@example(build(PRUNED_ONLY), PROFILES["pi"], 90, 60, GREEDY, 0)
 def test_every_size_is_the_sessions_own(
     session: Session, base: Profile, window: int, keep: int, pruning: Pruning | None, users: int
 ) -> None:

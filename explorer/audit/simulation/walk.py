@@ -103,7 +103,8 @@ class _Walk:
         prompt, mark = self._sent(at)
         window = self._compactor.limits.window
         if prompt > window:
-            if self._compactor.make_room():
+            # What was pruned stays so, even where no summary could follow.
+            if self._compactor.make_room() or self._prompts is None:
                 prompt, mark = self._sent(at)
             if prompt > window:
                 mark |= _TOO_LARGE
