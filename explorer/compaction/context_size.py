@@ -40,7 +40,7 @@ class ContextSize(NamedTuple):
 
     tokens: int
     usage_tokens: int
-    """As the provider reported it with a reply; 0 without one."""
+    """As it was reported with a reply; 0 without one."""
     trailing_tokens: int
     """Counted for the messages after that reply; all messages without one."""
     last_usage: int
@@ -91,8 +91,9 @@ def context_size(
         reported = columns.usage[entry] if entry >= 0 else 0
         at = bisect_left(messages, entry, _first_in_place(context))
         known = at if at < len(messages) and messages[at] == entry else -1
+        by = _reporter(tree, entry) if entry >= 0 else "nobody counted"
         return ContextSize(
-            reported, reported, 0, known, "provider" if entry >= 0 else "nobody counted",
+            reported, reported, 0, known, by,
             ratio=_ratio(tree, context, profile, measured),
         )  # fmt: skip
     last = _last_usage(tree, context, profile)
@@ -105,11 +106,16 @@ def context_size(
         beyond, ratio = _beyond(tree, context, profile, measured) if messages else (0, 1.0)
         return ContextSize(counted, 0, counted, -1, counter, beyond, ratio)
     reported = columns.usage[messages[last]]
-    source = "provider"
-    if trailing:
+    source = _reporter(tree, messages[last])
+    if trailing and source != counter:
         source += f" + {counter} of {trailing} newer"
     ratio = _ratio(tree, context, profile, measured)
     return ContextSize(reported + counted, reported, counted, last, source, ratio=ratio)
+
+
+def _reporter(tree: SessionTree, reply: int) -> str:
+    """Who counted what a reply reports."""
+    return "estimate" if tree.columns.is_counted_here(reply) else "provider"
 
 
 def _counter(profile: Profile, measured: Sequence[int] | None) -> str:
@@ -179,7 +185,7 @@ def _ratio(
     tree: SessionTree, context: PathContext, profile: Profile, measured: Sequence[int] | None
 ) -> float:
     """By how much the provider's reports grew for each token of the entries between its first and
-    its last one of this context; 1 without two of them.
+    its last one of this context; 1 without two of one counter.
 
     Tokenizers differ, and agents send what no entry holds. What both grew by is part of what is
     summarized; what the first report had already is not.
@@ -193,20 +199,18 @@ def _ratio(
         return 1.0
     part = context.path[context.path.position(messages[first]) :]
     begin, end = first_report(tree, part), last_report(tree, part, 1)
-    if begin < 0 or begin == end:
+    if begin < 0 or begin == end or _reporter(tree, begin) != _reporter(tree, end):
         return 1.0
     upto, after = (bisect_left(messages, each, first) + 1 for each in (begin, end))
-    grown = sum(
-        sign * _counted(tree, context, at, profile, measured)
-        for sign, at in ((1, upto), (-1, after))
-        if at < len(messages)
-    )
-    usage = tree.columns.usage
+    grown = _counted(tree, context, upto, profile, measured, after) if upto < after else 0
     if grown <= 0:
         return 1.0
     # A few turns tell little of all entries: what is missing to a share of them counts one for one.
-    entries = _counted(tree, context, 0, profile, measured)
-    missing = max(0, entries // _TELLING_PART - grown)
+    rest = _counted(tree, context, 0, profile, measured, upto)
+    if after < len(messages):
+        rest += _counted(tree, context, after, profile, measured)
+    missing = max(0, (grown + rest) // _TELLING_PART - grown)
+    usage = tree.columns.usage
     ratio = (usage[end] - usage[begin] + missing) / (grown + missing)
     return min(max(ratio, _LEAST_RATIO), _MOST_RATIO)
 
@@ -338,8 +342,10 @@ def _counted(
     first: int,
     profile: Profile,
     measured: Sequence[int] | None,
+    stop: int | None = None,
 ) -> int:
-    """Tokens of the messages from index ``first`` on, summed by stretches."""
+    """Tokens of the messages from index ``first`` up to ``stop``, or to the end, summed by
+    stretches. ``stop``: behind the summary and what is repeated."""
     columns, messages = tree.columns, context.messages
     column = columns.estimate if measured is None else measured
 
@@ -361,7 +367,9 @@ def _counted(
         first += 1
     if first >= len(messages):
         return total
-    part = context.path[context.path.position(messages[first]) :]
+    place = context.path.position
+    end = None if stop is None or stop >= len(messages) else place(messages[stop])
+    part = context.path[place(messages[first]) : end]
     for entries in part.ranges:
         values = column[entries.start : entries.stop]
         if measured is not None and min(values) < 0:

@@ -138,10 +138,14 @@ class SessionUsage:
     def _read(
         self, tree: SessionTree, entries: list[int], totals: list[int]
     ) -> dict[int, UsageSum]:
-        models, model = tree.columns.models, tree.columns.model
+        columns = tree.columns
         usages = self._payloads.usages(list(zip(entries, totals, strict=True)))
         return {
-            at: usage_sum(usage, self.listed_cost(usage, models[model[at]]))
+            at: usage_sum(
+                usage,
+                self.listed_cost(usage, columns.models[columns.model[at]]),
+                counted_here=columns.is_counted_here(at),
+            )
             for at, usage in usages
             if usage is not None
         }

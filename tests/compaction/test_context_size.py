@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from explorer.audit.provenance import context_known, usage_known
 from explorer.compaction.context_size import ContextSize, context_size
 from explorer.session.context import context_at
 from explorer.session.entries import PutBack
@@ -116,3 +117,23 @@ def test_one_report_or_a_wild_one_frees_what_is_counted_here() -> None:
     session.user(10)
     session.reply(1, usage=1_000)
     assert size_of(session).ratio == 0.5
+
+
+def test_what_an_offline_model_reports_was_counted_here() -> None:
+    """And tells nothing of what a provider counts for a token."""
+    session = Session()
+    session.user(5_000)
+    reported(session, 1.5, 5_000)
+    session.user(9_000)
+    last = session.reply(1, usage=21_000, model="offline/demo")
+    size = size_of(session)
+    assert (size.tokens, size.source, size.ratio) == (21_000, "estimate", 1)
+    assert "no provider" in context_known(size.source).basis
+    assert usage_known(21_000, session.tree.columns.is_counted_here(last)).provenance == "inferred"
+    session.user(50)
+    assert size_of(session).source == "estimate"
+    session.leaf = last
+    session.user(9_000)
+    reported(session, 1.5, 23_002)
+    assert size_of(session).source == "provider"
+    assert size_of(session).ratio == pytest.approx(1.5, abs=0.01), "between the provider's own"
