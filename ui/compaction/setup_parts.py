@@ -15,7 +15,7 @@ from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.triggers import limit_of, unfit_words
 from explorer.models.catalogue import ModelInfo
-from ui.audit.known import ProvenanceBadge
+from ui.audit.known import MARK, ProvenanceBadge
 from ui.compaction.words import (
     beyond_words,
     is_possible,
@@ -45,7 +45,7 @@ from ui.widgets.model_box import ModelBox
 from ui.widgets.number_slider import NumberSlider
 from ui.widgets.panels import column_in, enable_unless, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
-from ui.widgets.terms import explain
+from ui.widgets.terms import PRUNED_NOTES, explain
 
 SHARES = (
     (Verdict.SUMMARIZED_EARLIER, "summarized earlier"),
@@ -53,7 +53,7 @@ SHARES = (
     (Verdict.TURN_PREFIX, "turn prefix"),
     (Verdict.KEPT, "kept"),
     (Verdict.PINNED, "pinned"),
-    (Verdict.PRUNED, "pruned"),
+    (Verdict.PRUNED, PRUNED_NOTES),
     (Verdict.LOST, "lost"),
     (Verdict.OMITTED, "omitted"),
     (Verdict.NOT_SENT, "not sent"),
@@ -418,14 +418,14 @@ class OutcomePart(QWidget):
             self.figures.setAccessibleName(f"The context takes {full(before)} tokens")
             return
         guess = shown.tokens_after_estimate - shown.tokens_kept
-        self.caption.setText(f"If you compact now, about: {sum_words(shown, guess)}")
+        self.caption.setText(f"If you compact now: {sum_words(shown, guess, guessed=True)}")
         small = small_font().pointSizeF()
         self.figures.setText(
-            f"{short(before)} → <b>{short(after)}</b> "
-            f'<span style="font-size:{small}pt">frees {short(before - after)}</span>'
+            f"{short(before)} → <b>{MARK}{short(after)}</b> "
+            f'<span style="font-size:{small}pt">frees {MARK}{short(before - after)}</span>'
         )
         self.figures.setAccessibleName(
-            f"From {full(before)} to about {full(after)} tokens, frees {full(before - after)}"
+            f"From {full(before)} to about {full(after)} tokens, frees about {full(before - after)}"
         )
 
     def show_request_size(self, tokens: int, answer_tokens: int) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome
+from ui.audit.known import MARK
 from ui.profiles.strip import StripScale, VerdictStrip
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone
 from ui.widgets.choice import ChoiceBox
@@ -35,25 +36,24 @@ Cell = tuple[str, str, str]
 def cells_of(found: ProfileOutcome) -> list[Cell]:
     """The figures of an outcome, in the same order for every profile."""
     before, after = found.whole_before, found.whole_after
-    about = "≈" if found.shown.counted_by == "estimate" else ""
-    now = about or ("≈" if found.shown.preparation.size.beyond else "")
+    is_estimate = found.shown.counted_by == "estimate" or found.shown.preparation.size.beyond > 0
     due = "due now" if found.is_due else "not due"
     return [
         (
             "context",
-            ("" if found.tokens_source == "provider" else now) + short(before),
+            (MARK if is_estimate and found.tokens_source != "provider" else "") + short(before),
             f"{full(before)} tokens; {_counted(found)}",
         ),
         (
             "afterwards",
-            about + short(after) if found.compacts else "the same",
+            MARK + short(after) if found.compacts else "the same",
             f"about {full(after)} tokens, {full(found.tokens_after)} of them the entries; the size "
             "of the summary is a guess",
         ),
         (
             "summarized",
-            count(found.messages, "message") if found.compacts else "nothing",
-            "Messages that the summary tells",
+            _summarized(found),
+            "What the new summary tells: messages, and the summary that it takes the place of",
         ),
         ("split turn", _split(found), "Whether the cut falls inside a turn, and what comes of it"),
         (
@@ -69,6 +69,16 @@ def cells_of(found: ProfileOutcome) -> list[Cell]:
             "Entries that are neither kept nor covered by any summary",
         ),
     ]
+
+
+def _summarized(found: ProfileOutcome) -> str:
+    """What is drawn as summarized by it."""
+    if not found.compacts:
+        return "nothing"
+    told = [count(found.messages, "message")] if found.messages else []
+    if found.retells_summary:
+        told.append("the summary" if told else "the summary alone")
+    return " + ".join(told) or "nothing"
 
 
 def _counted(found: ProfileOutcome) -> str:
