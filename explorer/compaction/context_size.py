@@ -85,7 +85,11 @@ def context_size(
     ``measured``: a token column by entry index to use where no provider counted.
     """
     columns, messages = tree.columns, context.messages
-    entry = last_report(tree, context.path, 0) if profile.usage == "last-reply" else -1
+    entry = (
+        last_report(tree, context.path, 0, counted_here=True)
+        if profile.usage == "last-reply"
+        else -1
+    )
     # What was pruned or restored since then was sent in another form: it is counted again.
     if profile.usage == "last-reply" and not _pruned_since(tree, context, entry):
         reported = columns.usage[entry] if entry >= 0 else 0
@@ -185,7 +189,7 @@ def _ratio(
     tree: SessionTree, context: PathContext, profile: Profile, measured: Sequence[int] | None
 ) -> float:
     """By how much the provider's reports grew for each token of the entries between its first and
-    its last one of this context; 1 without two of one counter.
+    its last one of this context; 1 without two of them.
 
     Tokenizers differ, and agents send what no entry holds. What both grew by is part of what is
     summarized; what the first report had already is not.
@@ -199,7 +203,7 @@ def _ratio(
         return 1.0
     part = context.path[context.path.position(messages[first]) :]
     begin, end = first_report(tree, part), last_report(tree, part, 1)
-    if begin < 0 or begin == end or _reporter(tree, begin) != _reporter(tree, end):
+    if begin < 0 or begin == end:
         return 1.0
     upto, after = (bisect_left(messages, each, first) + 1 for each in (begin, end))
     grown = _counted(tree, context, upto, profile, measured, after) if upto < after else 0
@@ -295,14 +299,16 @@ def _last_usage(tree: SessionTree, context: PathContext, profile: Profile) -> in
     if first >= len(messages):
         return -1
     # A report of zero tokens means that the provider reported none (E7).
-    least = 1 if profile.usage == "since-compaction" else 0
-    entry = last_report(tree, context.path[context.path.position(messages[first]) :], least)
+    is_ours = profile.usage == "since-compaction"
+    part = context.path[context.path.position(messages[first]) :]
+    # Other rules go by whatever is recorded, an offline model's own count too.
+    entry = last_report(tree, part, 1 if is_ours else 0, counted_here=not is_ours)
     return bisect_left(messages, entry, first) if entry >= 0 else -1
 
 
-def last_report(tree: SessionTree, part: Path, least: int) -> int:
-    """The last reply on a stretch of the path that reported at least so many tokens and did not
-    fail, or -1."""
+def last_report(tree: SessionTree, part: Path, least: int, *, counted_here: bool = False) -> int:
+    """The last reply on a stretch of the path with which a provider reported at least so many
+    tokens and that did not fail, or -1. ``counted_here``: or an offline model did."""
     columns = tree.columns
     usage, flags, kinds = columns.usage, columns.flags, columns.kind
     for entries in reversed(part.ranges):
@@ -313,14 +319,16 @@ def last_report(tree: SessionTree, part: Path, least: int) -> int:
                 continue
             at = kinds.rfind(Kind.ASSISTANT, lower, upper)
             while at >= 0:
-                if usage[at] >= least and not flags[at] & _FAILED:
+                is_whole = usage[at] >= least and not flags[at] & _FAILED
+                if is_whole and (counted_here or not columns.is_counted_here(at)):
                     return at
                 at = kinds.rfind(Kind.ASSISTANT, lower, at)
     return -1
 
 
 def first_report(tree: SessionTree, part: Path) -> int:
-    """The first reply on a stretch of the path that reported tokens and did not fail, or -1."""
+    """The first reply on a stretch of the path with which a provider reported tokens and that did
+    not fail, or -1."""
     columns = tree.columns
     usage, flags, kinds = columns.usage, columns.flags, columns.kind
     for entries in part.ranges:
@@ -330,7 +338,8 @@ def first_report(tree: SessionTree, part: Path) -> int:
                 continue
             at = kinds.find(Kind.ASSISTANT, lower, upper)
             while at >= 0:
-                if usage[at] >= 1 and not flags[at] & _FAILED:
+                is_whole = usage[at] >= 1 and not flags[at] & _FAILED
+                if is_whole and not columns.is_counted_here(at):
                     return at
                 at = kinds.find(Kind.ASSISTANT, at + 1, upper)
     return -1

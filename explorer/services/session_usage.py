@@ -129,7 +129,9 @@ class SessionUsage:
         rules and sizes are followed here. Raises StoreError."""
         if self._is_ours:
             return None
-        reply = last_report(self._log.tree, self._log.tree.path(self._log.leaf), 1)
+        reply = last_report(
+            self._log.tree, self._log.tree.path(self._log.leaf), 1, counted_here=True
+        )
         if reply >= 0 and self._log.made_here(reply):
             return None
         usage = self._payloads.entry(reply).usage if reply >= 0 else None

@@ -378,10 +378,11 @@ def test_what_an_offline_model_counted_is_no_count_of_a_provider() -> None:
     for tokens in (500, 700):
         made.user(tokens)
         made.reply(5, usage=tokens + 3_000, model="offline/demo")
-    found = past_of(made.tree, made.leaf).recorded.requests
-    assert list(found.marks) == [0, 0] and list(found.sent) == [3_495, 3_695]
-    walked = simulate(made.tree, made.leaf, Policy.of(PROFILES["explorer"])).requests
-    assert list(walked.marks) == [0, 0] and walked.sent == found.sent
+    past = past_of(made.tree, made.leaf)
+    walked = simulate(made.tree, made.leaf, Policy.of(PROFILES["explorer"]), past=past)
+    for requests in (past.recorded.requests, walked.requests):
+        assert list(requests.marks) == [0, 0] and list(requests.sent) == [500, 1_205]
+    assert "Nobody counted" in past.measure.words
 
 
 PRICES = Prices(read=1.0, write=5.0, cached=0.1, into_cache=1.25)

@@ -39,8 +39,8 @@ class Measure(Struct, frozen=True):
         if not self.reports:
             return "Nobody counted the prompts: what is sent is the count of the entries alone."
         return (
-            f"Prompts are estimated from what {self.reports:,} replies report: {self.ratio:.2f} "
-            "for each token here, as in the preview of a compaction."
+            f"Prompts are estimated from the provider's count of {self.reports:,} of them: "
+            f"{self.ratio:.2f} for each token here, as in the preview of a compaction."
         )
 
 

@@ -263,7 +263,7 @@ class _Reading:
 
     def found(self) -> Simulation:
         """The recorded path as a walk."""
-        track, measure, columns = self._track, self.measure, self._tree.columns
+        track, measure = self._track, self.measure
         meter = Meter(requests_of(track, self._weighed), self._taken.cache_minutes)
         changes = iter([*self._prefixes, (len(self._asked) + 1, 0)])
         number, prefix = next(changes)
@@ -271,13 +271,13 @@ class _Reading:
             while number <= request:
                 meter.changed(measure.prompt(prefix))
                 number, prefix = next(changes)
-            entry = track.entries[at]
-            known = self._known.prompts.get(entry)
+            known = self._known.prompts.get(track.entries[at])
             # Walks and replays go by the measure alone, which needs no reply to be read.
             reported = self._reported(at) if known is None else known.tokens
-            is_exact = reported and not columns.is_counted_here(entry)
-            mark = RequestMark.EXACT if is_exact else RequestMark.NONE
-            sent = reported or measure.prompt(counted)
+            sent, mark = (
+                reported or measure.prompt(counted),
+                RequestMark.EXACT if reported else RequestMark.NONE,
+            )
             # Nothing is tested here: the size of a context is what was sent of it.
             meter.take(sent, sent, mark, track.time_ms(at))
             if known is not None:

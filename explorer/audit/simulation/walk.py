@@ -130,7 +130,7 @@ class _Walk:
             # The provider was sent this very context then.
             prompt = track.usage[at] - compactor.weighed.written[at]
             if prompt > 0:
-                return prompt, mark if track.tree.columns.is_counted_here(entry) else mark | _EXACT
+                return prompt, mark | _EXACT
         return compactor.measure.prompt(context.counted if rendered is None else rendered), mark
 
     def _went_out(self, at: int, prompt: int, mark: int) -> None:
