@@ -13,8 +13,9 @@ from explorer.audit.provenance import context_known, weight_known
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.triggers import limit_of, unfit_words
+from explorer.compaction.triggers import unfit_words
 from explorer.models.catalogue import ModelInfo
+from explorer.services.effective_rules import next_mark
 from ui.audit.known import MARK, ProvenanceBadge
 from ui.compaction.words import (
     beyond_words,
@@ -115,7 +116,7 @@ class BudgetPart(QWidget):
         window = self._window = settings.context_window
         self._unfit = unfit_words(profile, settings, self._model_window)
         self._tell_smaller()
-        reserve = max(0, window - limit_of(profile, settings))
+        mark = next_mark(profile, settings, None)
         entries, set_here = short(shown.context_estimate), short(window)
         if shown.tokens_before > window and self._model_window <= window:
             # The session itself shows that its window is a larger one.
@@ -124,7 +125,7 @@ class BudgetPart(QWidget):
             taken, set_here = f"{entries} of {set_here}", ""
         parts = [
             f"Entries in the context{where}: {taken} tokens ({shown.counted_by})", set_here,
-            f"threshold {short(window - reserve)}",
+            f"threshold {'about ' if mark.about else ''}{short(mark.tokens)}",
         ]  # fmt: skip
         self.heading.setText(" · ".join(filter(None, parts)))
         explain(
@@ -136,7 +137,7 @@ class BudgetPart(QWidget):
         if shown.tokens_beyond:
             in_window.insert(0, beyond_share(shown.tokens_beyond))
             shares.insert(0, in_window[0])
-        self.bar.set_budget(in_window, window, reserve)
+        self.bar.set_budget(in_window, window, max(0, window - mark.tokens))
         self.legend.set_shares(shares)
         counted = weight_known(shown.counted_by == "tokenizer")
         whole = context_known(shown.preparation.tokens_source)

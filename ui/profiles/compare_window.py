@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome
+from explorer.services.effective_rules import next_mark
 from ui.audit.known import MARK
 from ui.profiles.strip import StripScale, VerdictStrip
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone
@@ -37,7 +38,10 @@ def cells_of(found: ProfileOutcome) -> list[Cell]:
     """The figures of an outcome, in the same order for every profile."""
     before, after = found.whole_before, found.whole_after
     is_estimate = found.shown.counted_by == "estimate" or found.shown.preparation.size.beyond > 0
-    due = "due now" if found.is_due else "not due"
+    # Where prompts are kept within a budget, summaries are begun before the limit.
+    mark = next_mark(found.profile, found.settings, None)
+    is_due = found.whole_before > mark.tokens if mark.about else found.is_due
+    due = "due now" if is_due else "not due"
     return [
         (
             "context",
@@ -58,9 +62,9 @@ def cells_of(found: ProfileOutcome) -> list[Cell]:
         ("split turn", _split(found), "Whether the cut falls inside a turn, and what comes of it"),
         (
             "starts above",
-            f"{short(found.limit)}, {due}",
-            f"By itself above {full(found.limit)} tokens; its own count here is "
-            f"{full(found.tokens_before)} ({found.tokens_source})",
+            f"{MARK if mark.about else ''}{short(mark.tokens)}, {due}",
+            f"By itself above {'about ' if mark.about else ''}{full(mark.tokens)} tokens; its own "
+            f"count here is {full(found.tokens_before)} ({found.tokens_source})",
         ),
         ("sections", found.profile.sections, "Whose headings the summary has"),
         (

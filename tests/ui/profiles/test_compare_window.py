@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from PySide6.QtWidgets import QApplication
+
 from explorer.compaction.partition import Verdict
-from explorer.compaction.profile import PROFILES
+from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.profile_comparison import compare_profiles
+from explorer.services.effective_rules import next_mark
 from tests.compaction.sessions import Session
 from ui.profiles.compare_window import cells_of
+from ui.widgets.figures import short
+from ui.widgets.gauge import ContextGauge
 
 
 def figures(session: Session, name: str) -> dict[str, str]:
@@ -42,3 +47,16 @@ def test_a_size_after_a_compaction_has_the_mark_of_a_guess() -> None:
         session.reply(2_000, usage=150_000)
     for name in PROFILES:
         assert figures(session, name)["afterwards"].startswith("≈"), name
+
+
+def test_a_card_says_where_a_compaction_is_due_as_the_gauge_does(app: QApplication) -> None:
+    session, gauge = Session(), ContextGauge()
+    session.user(170_000)
+    session.reply(100, usage=170_100)
+    for name, profile in PROFILES.items():
+        settings = Settings.of(profile)
+        mark = next_mark(profile, settings, None)
+        gauge.set_context(170_100, settings.context_window, mark.tokens, "estimate", mark.about)
+        told = figures(session, name)["starts above"]
+        assert short(mark.tokens) in told
+        assert ("due now" in told) == ("due !" in gauge.text()), name
