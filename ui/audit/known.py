@@ -44,7 +44,7 @@ def entry_tokens_words(columns: SessionColumns, entry: int, tokens: int) -> str:
 def around_words(before: int, after: int | None) -> str:
     """A compaction's sizes, counted here: ``184,210 → 23,800 tokens``."""
     if after is None:
-        return f"{full(before)} tokens before, after it {NOT_RECORDED}"
+        return f"{full(before)} tokens before, its summary {NOT_RECORDED}"
     return f"{full(before)} → {full(after)} tokens"
 
 

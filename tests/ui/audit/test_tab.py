@@ -308,7 +308,7 @@ def test_recorded_sizes_come_before_those_that_are_counted_here(tab: AuditTab) -
     )
     assert recorded_words(0, None) == recorded_words(0, 5) == ""
     assert recorded_words(4_321, None) == "4,321 tokens before"
-    assert around_words(6_778, None) == "6,778 tokens before, after it not recorded"
+    assert around_words(6_778, None) == "6,778 tokens before, its summary not recorded"
 
 
 def test_nothing_compacted_is_said_in_so_many_words() -> None:
