@@ -161,16 +161,16 @@ def expected_words(expected: Expected | None) -> str:
         return TOO_SHORT
     if not expected.soon and expected.number < LEAST_EXPECTED:
         return TOO_LATE
-    near = ""
+    how_many = f"{expected.soon:,}" if expected.soon else "None"
+    words = f"{how_many} of these came in the first {count_text(expected.after, 'entry')} after it"
+    if expected.soon and not expected.found:
+        return f"{words}, all first done too long before it to be compared."
     if expected.found < expected.soon:
-        near = (
-            f", {expected.found:,} of them first done in the {expected.before:,} entries before "
-            "what was kept"
-        )
+        before = count_text(expected.before, "entry")
+        words += f", {expected.found:,} first done in the {before} before what was kept"
     return (
-        f"In the first {count_text(expected.after, 'entry')} after it came {expected.soon:,} of "
-        f"these{near}; where nothing was compacted, a stretch as long has {expected.number:.1f} of "
-        f"their kind ({count_text(expected.places, 'place')} compared)."
+        f"{words}; where nothing was compacted, as many entries have {expected.number:.1f} such "
+        f"({count_text(expected.places, 'place')} compared)."
     )
 
 

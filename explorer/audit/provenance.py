@@ -107,9 +107,14 @@ def weight_known(is_measured: bool) -> Known:
     return Known(Provenance.INFERRED, f"Counted here, {how}: no file tells an entry's own tokens.")
 
 
-def usage_known(usage: int) -> Known:
+_ESTIMATED = "Counted here, by the estimate: an offline model has no provider."
+
+
+def usage_known(usage: int, counted_here: bool = False) -> Known:
     """The context tokens that a reply reports; -1 for none, and 0 is what a session writes that
-    did not get any (E7)."""
+    did not get any (E7). ``counted_here``: of an offline model's."""
+    if usage > 0 and counted_here:
+        return Known(Provenance.INFERRED, _ESTIMATED)
     if usage > 0:
         return Known(Provenance.EXACT, "Reported by the provider with the reply.")
     return Known(Provenance.UNREADABLE, "The provider's count is not in the file.")
@@ -119,6 +124,9 @@ def tokens_known(spent: UsageSum) -> Known:
     """A sum of tokens over calls."""
     calls, silent = spent.calls + spent.uncounted, spent.uncounted
     if not silent or not spent.tokens:
+        if spent.estimated:
+            basis = f"Counted here for {spent.estimated:,} of {calls:,} calls, of offline models."
+            return Known(Provenance.INFERRED, basis)
         return _sum_known(calls, silent, "tokens")
     basis = (
         f"At least so many: {silent:,} of {calls:,} calls tell no tokens, or only those that were"

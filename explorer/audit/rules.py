@@ -170,7 +170,7 @@ def _pruned(ledger: Ledger, entry: int) -> str:
     reason = ledger.tree.columns.prunes[result.by].reason
     why = f" The reason: {reason}" if reason else ""
     return (
-        f"Pruned by #{result.by}: a note stands for its {tokens_text(result.tokens)} tokens; the "
+        f"Pruned by #{result.by}, which recorded {tokens_text(result.saved)} tokens saved: the "
         f"model is sent the note alone.{why}"
     )
 

@@ -94,7 +94,7 @@ PROVENANCE_MEANINGS = {
     Provenance.INFERRED: "It is worked out from what is recorded.",
     Provenance.UNREADABLE: "It is not in the file in a form that can be read.",
 }
-LOSSES_MEANING = "mistakes of the compacting itself; what its summaries left out is apart"
+LOSSES_MEANING = "mistakes of the compacting itself; what its summaries left out is listed apart"
 """Beside the number of losses."""
 RULE_OF_THUMB = (
     "Found by rules of thumb that report only what is not in doubt: some of what is missing is "

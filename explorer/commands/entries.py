@@ -195,11 +195,11 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
     print_table(("#", "entry", "role", "tokens", "text"), rows, right=(0, 3))
     document.tokens.profile = profile
     counted = sum(message_tokens(document.tree, context, document.tokens.weights_for(profile)))
-    listed = f"; the entries take {counted:,} ({document.tokens.counted_by})"
+    listed = f"; counted here ({document.tokens.counted_by}): the entries {counted:,}"
     if sent.sent_tokens != counted:
-        listed += f", sent with {sent.sent_tokens:,}"
+        listed += f", as sent {sent.sent_tokens:,}"
     if beyond := size.beyond_of(counted):
-        listed += f", {beyond:,} lie beyond them"
+        listed += f", beyond the entries {beyond:,}"
     # "off" is also what stands where nothing is recorded.
     level = context.thinking_level
     thinking = f", thinking {level}" if level != "off" else ""

@@ -319,8 +319,8 @@ def _print_outcomes(
 ) -> None:
     ids = chosen.document.tree.columns.ids
     print_table(
-        ("profile", "first kept", "entry", "context", "after", "its entries", "after", "messages",
-         "split", "lost", "limit", "due"),
+        ("profile", "first kept", "entry", "context", "about after", "its entries", "about after",
+         "messages", "split", "lost", "limit", "due"),
         [
             (
                 one.profile.name,

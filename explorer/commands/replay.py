@@ -376,7 +376,8 @@ def _print_simulations(past: Past, walks: Sequence[Simulation], prices: Prices |
             kept = f"kept from #{made.first_kept}" if made.first_kept >= 0 else "nothing kept"
             print(
                 f"{walk.policy.profile.name}: after #{made.entry} ({made.cause}) "
-                f"entries {made.before:,} -> {size_text(made.after)} tokens, {kept}{split}"
+                f"entries {made.before:,} -> {'about ' if made.assumed else ''}"
+                f"{size_text(made.after)} tokens, {kept}{split}"
             )
         if walk.not_done:
             last = walk.not_done[-1]

@@ -40,7 +40,7 @@ class ContextSize(NamedTuple):
 
     tokens: int
     usage_tokens: int
-    """As the provider reported it with a reply; 0 without one."""
+    """As it was reported with a reply; 0 without one."""
     trailing_tokens: int
     """Counted for the messages after that reply; all messages without one."""
     last_usage: int
@@ -85,14 +85,19 @@ def context_size(
     ``measured``: a token column by entry index to use where no provider counted.
     """
     columns, messages = tree.columns, context.messages
-    entry = last_report(tree, context.path, 0) if profile.usage == "last-reply" else -1
+    entry = (
+        last_report(tree, context.path, 0, counted_here=True)
+        if profile.usage == "last-reply"
+        else -1
+    )
     # What was pruned or restored since then was sent in another form: it is counted again.
     if profile.usage == "last-reply" and not _pruned_since(tree, context, entry):
         reported = columns.usage[entry] if entry >= 0 else 0
         at = bisect_left(messages, entry, _first_in_place(context))
         known = at if at < len(messages) and messages[at] == entry else -1
+        by = _reporter(tree, entry) if entry >= 0 else "nobody counted"
         return ContextSize(
-            reported, reported, 0, known, "provider" if entry >= 0 else "nobody counted",
+            reported, reported, 0, known, by,
             ratio=_ratio(tree, context, profile, measured),
         )  # fmt: skip
     last = _last_usage(tree, context, profile)
@@ -105,11 +110,16 @@ def context_size(
         beyond, ratio = _beyond(tree, context, profile, measured) if messages else (0, 1.0)
         return ContextSize(counted, 0, counted, -1, counter, beyond, ratio)
     reported = columns.usage[messages[last]]
-    source = "provider"
-    if trailing:
+    source = _reporter(tree, messages[last])
+    if trailing and source != counter:
         source += f" + {counter} of {trailing} newer"
     ratio = _ratio(tree, context, profile, measured)
     return ContextSize(reported + counted, reported, counted, last, source, ratio=ratio)
+
+
+def _reporter(tree: SessionTree, reply: int) -> str:
+    """Who counted what a reply reports."""
+    return "estimate" if tree.columns.is_counted_here(reply) else "provider"
 
 
 def _counter(profile: Profile, measured: Sequence[int] | None) -> str:
@@ -196,17 +206,15 @@ def _ratio(
     if begin < 0 or begin == end:
         return 1.0
     upto, after = (bisect_left(messages, each, first) + 1 for each in (begin, end))
-    grown = sum(
-        sign * _counted(tree, context, at, profile, measured)
-        for sign, at in ((1, upto), (-1, after))
-        if at < len(messages)
-    )
-    usage = tree.columns.usage
+    grown = _counted(tree, context, upto, profile, measured, after) if upto < after else 0
     if grown <= 0:
         return 1.0
     # A few turns tell little of all entries: what is missing to a share of them counts one for one.
-    entries = _counted(tree, context, 0, profile, measured)
-    missing = max(0, entries // _TELLING_PART - grown)
+    rest = _counted(tree, context, 0, profile, measured, upto)
+    if after < len(messages):
+        rest += _counted(tree, context, after, profile, measured)
+    missing = max(0, (grown + rest) // _TELLING_PART - grown)
+    usage = tree.columns.usage
     ratio = (usage[end] - usage[begin] + missing) / (grown + missing)
     return min(max(ratio, _LEAST_RATIO), _MOST_RATIO)
 
@@ -291,14 +299,16 @@ def _last_usage(tree: SessionTree, context: PathContext, profile: Profile) -> in
     if first >= len(messages):
         return -1
     # A report of zero tokens means that the provider reported none (E7).
-    least = 1 if profile.usage == "since-compaction" else 0
-    entry = last_report(tree, context.path[context.path.position(messages[first]) :], least)
+    is_ours = profile.usage == "since-compaction"
+    part = context.path[context.path.position(messages[first]) :]
+    # Other rules go by whatever is recorded, an offline model's own count too.
+    entry = last_report(tree, part, 1 if is_ours else 0, counted_here=not is_ours)
     return bisect_left(messages, entry, first) if entry >= 0 else -1
 
 
-def last_report(tree: SessionTree, part: Path, least: int) -> int:
-    """The last reply on a stretch of the path that reported at least so many tokens and did not
-    fail, or -1."""
+def last_report(tree: SessionTree, part: Path, least: int, *, counted_here: bool = False) -> int:
+    """The last reply on a stretch of the path with which a provider reported at least so many
+    tokens and that did not fail, or -1. ``counted_here``: or an offline model did."""
     columns = tree.columns
     usage, flags, kinds = columns.usage, columns.flags, columns.kind
     for entries in reversed(part.ranges):
@@ -309,14 +319,16 @@ def last_report(tree: SessionTree, part: Path, least: int) -> int:
                 continue
             at = kinds.rfind(Kind.ASSISTANT, lower, upper)
             while at >= 0:
-                if usage[at] >= least and not flags[at] & _FAILED:
+                is_whole = usage[at] >= least and not flags[at] & _FAILED
+                if is_whole and (counted_here or not columns.is_counted_here(at)):
                     return at
                 at = kinds.rfind(Kind.ASSISTANT, lower, at)
     return -1
 
 
 def first_report(tree: SessionTree, part: Path) -> int:
-    """The first reply on a stretch of the path that reported tokens and did not fail, or -1."""
+    """The first reply on a stretch of the path with which a provider reported tokens and that did
+    not fail, or -1."""
     columns = tree.columns
     usage, flags, kinds = columns.usage, columns.flags, columns.kind
     for entries in part.ranges:
@@ -326,7 +338,8 @@ def first_report(tree: SessionTree, part: Path) -> int:
                 continue
             at = kinds.find(Kind.ASSISTANT, lower, upper)
             while at >= 0:
-                if usage[at] >= 1 and not flags[at] & _FAILED:
+                is_whole = usage[at] >= 1 and not flags[at] & _FAILED
+                if is_whole and not columns.is_counted_here(at):
                     return at
                 at = kinds.find(Kind.ASSISTANT, at + 1, upper)
     return -1
@@ -338,8 +351,10 @@ def _counted(
     first: int,
     profile: Profile,
     measured: Sequence[int] | None,
+    stop: int | None = None,
 ) -> int:
-    """Tokens of the messages from index ``first`` on, summed by stretches."""
+    """Tokens of the messages from index ``first`` up to ``stop``, or to the end, summed by
+    stretches. ``stop``: behind the summary and what is repeated."""
     columns, messages = tree.columns, context.messages
     column = columns.estimate if measured is None else measured
 
@@ -361,7 +376,9 @@ def _counted(
         first += 1
     if first >= len(messages):
         return total
-    part = context.path[context.path.position(messages[first]) :]
+    place = context.path.position
+    end = None if stop is None or stop >= len(messages) else place(messages[stop])
+    part = context.path[place(messages[first]) : end]
     for entries in part.ranges:
         values = column[entries.start : entries.stop]
         if measured is not None and min(values) < 0:

@@ -42,7 +42,7 @@ def kept_tokens(
     keep = settings.keep_recent_tokens
     if profile.keep_recent_scale == "none":
         return Keep(keep, 1.0)
-    reply = last_report(tree, view.path, 0)
+    reply = last_report(tree, view.path, 0, counted_here=True)
     if reply < 0:
         return Keep(keep, 1.0)
     reported = tree.columns.usage[reply] if prompt_of is None else prompt_of(reply)

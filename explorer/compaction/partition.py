@@ -171,8 +171,8 @@ def _pruned(view: PathView, preparation: Preparation | PreparationRefusal, posit
     if isinstance(preparation, Preparation) and position < preparation.cut:
         reader = "the summarizer gets the note"
     return (
-        f"Pruned by #{result.by}: a note stands for its {tokens_text(result.tokens)} tokens and "
-        f"saves {tokens_text(result.saved)}; {reader} alone."
+        f"Pruned by #{result.by}, which recorded {tokens_text(result.saved)} tokens saved: "
+        f"{reader} alone."
     )
 
 

@@ -55,6 +55,12 @@ class ProfileOutcome(Struct, frozen=True):
     is_due: bool
     """Whether it would do so here."""
 
+    @property
+    def retells_summary(self) -> bool:
+        """Whether the summary in force is summarized anew."""
+        at = self.shown.preparation.cuts.view.compaction
+        return at >= 0 and self.shown.verdicts[at] == Verdict.TO_SUMMARIZE
+
 
 def compare_profiles(
     tree: SessionTree,

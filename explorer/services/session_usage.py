@@ -129,7 +129,9 @@ class SessionUsage:
         rules and sizes are followed here. Raises StoreError."""
         if self._is_ours:
             return None
-        reply = last_report(self._log.tree, self._log.tree.path(self._log.leaf), 1)
+        reply = last_report(
+            self._log.tree, self._log.tree.path(self._log.leaf), 1, counted_here=True
+        )
         if reply >= 0 and self._log.made_here(reply):
             return None
         usage = self._payloads.entry(reply).usage if reply >= 0 else None
@@ -138,10 +140,14 @@ class SessionUsage:
     def _read(
         self, tree: SessionTree, entries: list[int], totals: list[int]
     ) -> dict[int, UsageSum]:
-        models, model = tree.columns.models, tree.columns.model
+        columns = tree.columns
         usages = self._payloads.usages(list(zip(entries, totals, strict=True)))
         return {
-            at: usage_sum(usage, self.listed_cost(usage, models[model[at]]))
+            at: usage_sum(
+                usage,
+                self.listed_cost(usage, columns.models[columns.model[at]]),
+                counted_here=columns.is_counted_here(at),
+            )
             for at, usage in usages
             if usage is not None
         }

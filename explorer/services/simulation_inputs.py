@@ -38,7 +38,7 @@ def _prompts(document: Document, leaf: int) -> Iterator[tuple[int, RecordedPromp
     """By reply, the prompts that were reported."""
     tree = document.tree
     for entry in tree.path(leaf):
-        if tree.columns.usage[entry] > 0:
+        if tree.columns.usage[entry] > 0 and not tree.columns.is_counted_here(entry):
             spent = document.usage.of(entry).replies
             whole = spent.input + spent.cache_read + spent.cache_write
             if whole:

@@ -22,6 +22,8 @@ from explorer.session.kinds import Flag
 OP_KINDS: tuple[OpKind, ...] = ("read", "write", "edit", "create", "delete")
 KNOWN: tuple[KnownBy, ...] = ("tool", "argument", "result")
 _CREATE, _WRITE = OP_KINDS.index("create"), OP_KINDS.index("write")
+OFFLINE = "offline/"
+"""How the names of models begin that this program answers for."""
 _BY_RESULT = KNOWN.index("result")
 _ERROR, _CREATED = int(Flag.ERROR), int(Flag.CREATED)
 
@@ -65,7 +67,8 @@ class SessionColumns(Struct):
     estimate: array[int] = field(default_factory=lambda: array("i"))
     """Tokens of the entry's message: ceil(UTF-16 units / 4) (B8)."""
     usage: array[int] = field(default_factory=lambda: array("i"))
-    """Context tokens that the provider reported with the reply, or -1."""
+    """Context tokens that were reported with the reply, or -1: by its provider, unless
+    ``is_counted_here``."""
     model: array[int] = field(default_factory=lambda: array("H"))
     """Index into ``models``; 0 is none."""
     user_images: dict[int, int] = field(default_factory=dict)
@@ -96,6 +99,11 @@ class SessionColumns(Struct):
         encrypted or was not recorded."""
         facts = self.compactions.get(entry)
         return facts is not None and facts.certainty == "unreadable" and not self.estimate[entry]
+
+    def is_counted_here(self, entry: int) -> bool:
+        """Whether this program counted what a reply reports: its offline models have no
+        provider."""
+        return self.models[self.model[entry]].startswith(OFFLINE)
 
     @property
     def few(self) -> tuple[dict[int, Any], ...]:

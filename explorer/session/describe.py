@@ -67,9 +67,10 @@ _HAS_TOOL_CALL, _ERROR, _PRUNING, _PLACEHOLDER = (
 )
 
 
-WORDS_VERSION = 1
-"""Raised when an entry's first words (``Facts.preview``) or the facts of compactions come out
-otherwise: what is stored is then described anew."""
+WORDS_VERSION = 70644548
+"""Another number when an entry's first words (``Facts.preview``) or the facts of compactions come
+out otherwise: what is stored is then described anew. ``tests/store/test_row_words.py`` asks for
+it."""
 
 
 class CompactionFacts(NamedTuple):

@@ -21,6 +21,8 @@ from explorer.session.kinds import Kind, turn_starts
 
 _IDS_AT_ONCE = 8_192
 _NEAR_ROWS = 1_000
+_MANY = 30
+"""Where fewer than one entry of so many is meant, they are found one by one."""
 
 
 class Path:
@@ -95,7 +97,14 @@ class Path:
         """The entries whose kind the selector (see ``kinds.selector``) marks, in order."""
         out: list[int] = []
         for part in self.ranges:
-            out.extend(compress(part, kinds[part.start : part.stop].translate(selector)))
+            marks = kinds[part.start : part.stop].translate(selector)
+            if _MANY * marks.count(1) > len(marks):
+                out.extend(compress(part, marks))
+                continue
+            at = marks.find(1)
+            while at >= 0:
+                out.append(part.start + at)
+                at = marks.find(1, at + 1)
         return out
 
     def gather(self, column: bytes | bytearray) -> bytes:

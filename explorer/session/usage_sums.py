@@ -21,7 +21,7 @@ from explorer.session.tree import Path, SessionTree
 
 
 class UsageSum(Struct, frozen=True):
-    """A sum over calls. Tokens as the provider counted them; ``cost`` in dollars."""
+    """A sum over calls. Tokens as they were reported; ``cost`` in dollars."""
 
     input: int = 0
     """Neither read from a cache nor written to one."""
@@ -30,7 +30,7 @@ class UsageSum(Struct, frozen=True):
     cache_write: int = 0
     cost: float = 0.0
     calls: int = 0
-    """Calls with a provider's report of their tokens."""
+    """Calls with a report of their tokens."""
     unpriced: int = 0
     """Of those: calls that have no cost, because the model's prices were unknown, or it has
     none."""
@@ -42,6 +42,8 @@ class UsageSum(Struct, frozen=True):
     listed_cost: float = 0.0
     """What those cost by listed prices, in dollars, as far as their tokens are known; not in
     ``cost``."""
+    estimated: int = 0
+    """Of the calls: those of offline models, whose tokens were counted here."""
 
     @property
     def whole_cost(self) -> float:
@@ -90,9 +92,12 @@ class PartUsage(Struct, frozen=True):
         return self.replies + self.summaries
 
 
-def usage_sum(usage: TokenUsage | None, listed_cost: float = 0.0) -> UsageSum:
+def usage_sum(
+    usage: TokenUsage | None, listed_cost: float = 0.0, *, counted_here: bool = False
+) -> UsageSum:
     """What one call took; ``UNCOUNTED`` where nothing was reported. ``listed_cost``: by listed
-    prices, where no cost is recorded; 0 where that is not known either."""
+    prices, where no cost is recorded; 0 where that is not known either. ``counted_here``: by an
+    offline model."""
     if usage is None:
         return UNCOUNTED
     parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
@@ -104,7 +109,10 @@ def usage_sum(usage: TokenUsage | None, listed_cost: float = 0.0) -> UsageSum:
         parts = (usage.context, 0, 0, 0)
     if usage.cost:
         return UsageSum(*parts, cost=usage.cost, calls=1)
-    return UsageSum(*parts, calls=1, unpriced=1, listed=listed, listed_cost=listed_cost)
+    return UsageSum(
+        *parts, calls=1, unpriced=1, listed=listed, listed_cost=listed_cost,
+        estimated=int(counted_here),
+    )  # fmt: skip
 
 
 PRICE_SIZES = (100_000, 128_000, 200_000, 256_000, 272_000, 512_000)

@@ -165,7 +165,7 @@ def test_pruned_never_sent_and_what_came_before_a_new_start() -> None:
     )  # fmt: skip
     verdict, rule = of(now, result)
     assert verdict is V.PRUNED
-    assert "500 tokens" in rule
+    assert "recorded 499 tokens saved" in rule
     assert of(now, note)[0] is V.NEVER_SENT
 
 

@@ -204,7 +204,7 @@ def test_habit_is_expected_without_a_compaction_too() -> None:
     expected = made.found().after[0].expected
     assert expected is not None and expected.found == 1
     assert expected.number == pytest.approx(1, abs=0.2), "it is no more than elsewhere"
-    assert expected_words(expected).startswith("In the first ")
+    assert " in the first " in expected_words(expected)
     assert "1 of these came soon after a compaction; expected without" in path_words(made.found())
 
 
@@ -230,10 +230,19 @@ def test_a_short_path_is_not_compared() -> None:
     assert found.after[0].expected is None and found.expected is None
     assert expected_words(None) == TOO_SHORT and TOO_SHORT in path_words(found)
     assert expected_words(Expected(0.04, 0, 22, 21, 20)) == TOO_LATE
-    assert expected_words(Expected(0.04, 0, 22, 21, 20, soon=6)).startswith(
-        "In the first 21 entries after it came 6 of these, 0 of them first done in the 22 entries "
-        "before what was kept; "
+    # What is compared is told alone: nothing of it is compared with nothing.
+    assert expected_words(Expected(0.04, 0, 22, 21, 20, soon=6)) == (
+        "6 of these came in the first 21 entries after it, all first done too long before it to be "
+        "compared."
     )
+    compared = "; where nothing was compacted, as many entries have 1.3 such (20 places compared)."
+    for soon, found, words in (
+        (6, 4, "6 of these came in the first 21 entries after it, 4 first done in the 22 entries "
+               "before what was kept"),
+        (6, 6, "6 of these came in the first 21 entries after it"),
+        (0, 0, "None of these came in the first 21 entries after it"),
+    ):  # fmt: skip
+        assert expected_words(Expected(1.3, found, 22, 21, 20, soon)) == words + compared
 
 
 def test_a_comparison_of_nothing_with_nothing_is_no_headline() -> None:

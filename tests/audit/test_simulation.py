@@ -351,11 +351,38 @@ def test_summaries_are_as_large_as_chosen_or_as_those_of_the_session(
 
 
 def test_the_line_through_what_providers_counted() -> None:
-    found = measure_of([(1_000, 3_200), (2_000, 4_400), (4_000, 6_800)])
-    assert (found.beyond, round(found.ratio, 6), found.reports) == (2_000, 1.2, 3)
+    found = measure_of([(1_000, 3_200), (2_000, 4_400), (4_000, 6_800), (5_000, 0)], 1.2)
+    assert (found.beyond, found.ratio, found.reports) == (2_000, 1.2, 3)
     assert found.prompt(10_000) == 14_000
-    assert measure_of([]).prompt(500) == 500
-    assert "Nobody counted" in measure_of([(10, 0)]).words
+    # Where the ratio alone gives more than was reported, the entries are counted all the same.
+    less = measure_of([(1_000, 900), (9_000, 9_100)], 1.25)
+    assert (less.beyond, less.prompt(400), less.prompt(9_000)) == (0, 400, 10_000)
+    assert measure_of([(1_000, 500)], 0.75).prompt(400) == 300
+    assert measure_of([], 1.5).prompt(500) == 500
+    assert "Nobody counted" in measure_of([(10, 0)], 1.5).words
+
+
+def test_walks_go_by_the_ratio_of_the_preview(sample: tuple[SessionTree, int]) -> None:
+    """One figure of a session, in the tab Compaction and in What if."""
+    tree, leaf = sample
+    for name in ("explorer", "omp"):
+        size = context_size(tree, context_at(tree, leaf), PROFILES[name])
+        past = past_of(tree, leaf, policy=small(name))
+        assert past.measure.ratio == size.ratio != 1
+        assert f"{size.ratio:.2f} for each token" in past.measure.words
+        assert "beyond" not in past.measure.words, "the tab has another figure of that name"
+
+
+def test_what_an_offline_model_counted_is_no_count_of_a_provider() -> None:
+    made = Session()
+    for tokens in (500, 700):
+        made.user(tokens)
+        made.reply(5, usage=tokens + 3_000, model="offline/demo")
+    past = past_of(made.tree, made.leaf)
+    walked = simulate(made.tree, made.leaf, Policy.of(PROFILES["explorer"]), past=past)
+    for requests in (past.recorded.requests, walked.requests):
+        assert list(requests.marks) == [0, 0] and list(requests.sent) == [500, 1_205]
+    assert "Nobody counted" in past.measure.words
 
 
 PRICES = Prices(read=1.0, write=5.0, cached=0.1, into_cache=1.25)

@@ -18,7 +18,7 @@ def test_it_tells_every_profile_beside_what_was_recorded(
     for name in ("as recorded", *PROFILES):
         assert name in told
     assert "explorer: after #28 (threshold)" in told and "inside turn 4" in told
-    assert "as the provider did in 68 replies" in told
+    assert "estimated from the provider's count of 68 of them: " in told and "-> about " in told
     assert "as in the session's own 2 compactions" in told
 
 

@@ -144,8 +144,8 @@ def test_compare_puts_the_five_side_by_side(capsys: pytest.CaptureFixture[str]) 
     assert {cause["key"] for cause in by_name["copilot"]["causes"]} >= {"cut_unit"}
     table = run(capsys, "compare", SAMPLE)
     assert table.splitlines()[0].split() == [
-        "profile", "first", "kept", "entry", "context", "after", "its", "entries", "after",
-        "messages", "split", "lost", "limit", "due",
+        "profile", "first", "kept", "entry", "context", "about", "after", "its", "entries",
+        "about", "after", "messages", "split", "lost", "limit", "due",
     ]  # fmt: skip
     for row in found:
         assert row["first_kept_entry"] in table

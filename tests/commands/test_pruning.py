@@ -58,7 +58,10 @@ def test_a13_the_result_is_written_to_a_file_and_the_source_is_left_alone(
     again = run_json(capsys, "prune", str(out), *LIMITS)
     assert again["pruned_count"] == 0 and again["entry"] is None
     ledger = {one["entry"]: one for one in run_json(capsys, "preview", str(out))["ledger"]}
-    assert ledger["e2"]["verdict"] == "pruned" and "saves 992" in ledger["e2"]["reason"]
+    assert (
+        ledger["e2"]["verdict"] == "pruned"
+        and "recorded 992 tokens saved" in ledger["e2"]["reason"]
+    )
 
 
 def test_a13_a_stored_session_is_pruned_at_an_entry_that_then_is_the_leaf(

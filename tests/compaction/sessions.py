@@ -63,6 +63,7 @@ class Session:
         calls: Sequence[tuple[str, str]] = (),
         usage: int = 0,
         stop: str = "stop",
+        model: str = "",
     ) -> int:
         content: list[dict[str, Any]] = [
             {"type": "text", "text": words(tokens) if text is None else text}
@@ -74,6 +75,8 @@ class Session:
         message: dict[str, Any] = {"role": "assistant", "content": content, "stopReason": stop}
         if usage:
             message["usage"] = {"totalTokens": usage}
+        if model:
+            message["provider"], _, message["model"] = model.partition("/")
         return self.message(**message)
 
     def result(

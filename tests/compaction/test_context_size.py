@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from explorer.audit.provenance import context_known, usage_known
 from explorer.compaction.context_size import ContextSize, context_size
+from explorer.compaction.profile import PROFILES
 from explorer.session.context import context_at
 from explorer.session.entries import PutBack
 from tests.compaction.sessions import EXPLORER, Session
@@ -116,3 +118,24 @@ def test_one_report_or_a_wild_one_frees_what_is_counted_here() -> None:
     session.user(10)
     session.reply(1, usage=1_000)
     assert size_of(session).ratio == 0.5
+
+
+def test_what_an_offline_model_reports_was_counted_here() -> None:
+    """Rules of others go by it; the size is a provider's count and what was counted since."""
+    session = Session()
+    session.user(5_000)
+    first = session.reply(1, usage=21_000, model="offline/demo")
+    size = size_of(session)
+    assert (size.tokens, size.source, size.beyond, size.ratio) == (5_001, "estimate", 0, 1)
+    theirs = context_size(session.tree, context_at(session.tree, first), PROFILES["pi"])
+    assert (theirs.tokens, theirs.source) == (21_000, "estimate")
+    assert "no provider" in context_known(theirs.source).basis
+    assert usage_known(21_000, session.tree.columns.is_counted_here(first)).provenance == "inferred"
+    reported(session, 1.5, 5_001)
+    session.user(9_000)
+    reported(session, 1.5, 14_002)
+    told = size_of(session).tokens
+    session.reply(1, usage=16_000, model="offline/demo")
+    size = size_of(session)
+    assert (size.tokens, size.source) == (told + 1, "provider + estimate of 1 newer")
+    assert size.ratio == pytest.approx(1.5, abs=0.01), "between the provider's own"

@@ -42,18 +42,18 @@ def entry_tokens_words(columns: SessionColumns, entry: int, tokens: int) -> str:
 
 
 def around_words(before: int, after: int | None) -> str:
-    """A compaction's sizes in full: ``184,210 → 23,800 tokens``."""
+    """A compaction's sizes, counted here: ``184,210 → 23,800 tokens``."""
     if after is None:
-        return f"{full(before)} tokens → {NOT_RECORDED}"
+        return f"{full(before)} tokens before, its summary {NOT_RECORDED}"
     return f"{full(before)} → {full(after)} tokens"
 
 
 def recorded_words(before: int, after: int | None) -> str:
-    """What an agent recorded as the sizes around a compaction: ``recorded 297,190 → 16,970``; empty
+    """What an agent recorded as the sizes around a compaction: ``297,190 → 16,970 tokens``; empty
     for nothing (0 and None)."""
     if before > 0 and after is not None:
-        return f"recorded {full(before)} → {full(after)}"
-    return f"recorded {full(before)} before" if before > 0 else ""
+        return f"{full(before)} → {full(after)} tokens"
+    return f"{full(before)} tokens before" if before > 0 else ""
 
 
 def reason(of: str, known: Known) -> str:

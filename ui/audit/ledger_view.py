@@ -21,6 +21,7 @@ from ui.widgets.loader import Loader
 from ui.widgets.panels import FoldButton, column_in, inset, row
 from ui.widgets.swatch import Legend, Share
 from ui.widgets.table import RIGHT, Column
+from ui.widgets.terms import PRUNED_NOTES
 
 ONE_FIGURE, TWO_FIGURES, RULE = 260, 360, 760
 """Widths of a table of the audit, in pixels at a text scale of 100 %, from which the words leave
@@ -274,12 +275,15 @@ class LedgerView(QWidget):
             self.part.show_row(ledger, at)
 
 
+_TITLES = {LedgerVerdict.PRUNED: PRUNED_NOTES}
+
+
 def shares_of(ledger: Ledger) -> list[Share]:
     """The verdicts that there are, for the legend, each with its tokens."""
     return [
         Share(
             str(int(verdict)),
-            f"{VERDICTS[verdict]} ({full(ledger.counts[verdict])})",
+            f"{_TITLES.get(verdict) or VERDICTS[verdict]} ({full(ledger.counts[verdict])})",
             ledger.tokens[verdict],
             texture(verdict),
         )

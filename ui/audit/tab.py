@@ -436,11 +436,8 @@ class AuditTab(QWidget):
         recorded = ledger.tree.columns.compactions[by.compaction].tokens_before
         before, after = every.sizes_around(by.compaction)
         told, counted = recorded_words(recorded, found.recorded_after), around_words(before, after)
-        self.figure.setText(
-            f"Compaction #{by.compaction}: {told}; its entries here {counted}"
-            if told
-            else f"Entries around compaction #{by.compaction}: {counted}"
-        )
+        recorded_part = f"recorded by the agent {told} · " if told else ""
+        self.figure.setText(f"Compaction #{by.compaction}: {recorded_part}counted here {counted}")
         self.badge.set_known(sizes_known(recorded, made_here=False))
 
 

@@ -86,7 +86,9 @@ class VerdictLine(QWidget):
             "content": content_known(tree, entry),
         }
         if columns.kind[entry] == Kind.ASSISTANT:
-            known["context size"] = usage_known(columns.usage[entry])
+            known["context size"] = usage_known(
+                columns.usage[entry], columns.is_counted_here(entry)
+            )
             known["model"] = model_known(tree, entry)
         for name, badge in self.figures.items():
             badge.set_known(None)

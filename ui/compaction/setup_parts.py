@@ -13,9 +13,10 @@ from explorer.audit.provenance import context_known, weight_known
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.triggers import limit_of, unfit_words
+from explorer.compaction.triggers import unfit_words
 from explorer.models.catalogue import ModelInfo
-from ui.audit.known import ProvenanceBadge
+from explorer.services.effective_rules import next_mark
+from ui.audit.known import MARK, ProvenanceBadge
 from ui.compaction.words import (
     beyond_words,
     is_possible,
@@ -45,7 +46,7 @@ from ui.widgets.model_box import ModelBox
 from ui.widgets.number_slider import NumberSlider
 from ui.widgets.panels import column_in, enable_unless, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
-from ui.widgets.terms import explain
+from ui.widgets.terms import PRUNED_NOTES, explain
 
 SHARES = (
     (Verdict.SUMMARIZED_EARLIER, "summarized earlier"),
@@ -53,7 +54,7 @@ SHARES = (
     (Verdict.TURN_PREFIX, "turn prefix"),
     (Verdict.KEPT, "kept"),
     (Verdict.PINNED, "pinned"),
-    (Verdict.PRUNED, "pruned"),
+    (Verdict.PRUNED, PRUNED_NOTES),
     (Verdict.LOST, "lost"),
     (Verdict.OMITTED, "omitted"),
     (Verdict.NOT_SENT, "not sent"),
@@ -115,7 +116,7 @@ class BudgetPart(QWidget):
         window = self._window = settings.context_window
         self._unfit = unfit_words(profile, settings, self._model_window)
         self._tell_smaller()
-        reserve = max(0, window - limit_of(profile, settings))
+        mark = next_mark(profile, settings, None)
         entries, set_here = short(shown.context_estimate), short(window)
         if shown.tokens_before > window and self._model_window <= window:
             # The session itself shows that its window is a larger one.
@@ -124,7 +125,7 @@ class BudgetPart(QWidget):
             taken, set_here = f"{entries} of {set_here}", ""
         parts = [
             f"Entries in the context{where}: {taken} tokens ({shown.counted_by})", set_here,
-            f"threshold {short(window - reserve)}",
+            f"threshold {'about ' if mark.about else ''}{short(mark.tokens)}",
         ]  # fmt: skip
         self.heading.setText(" · ".join(filter(None, parts)))
         explain(
@@ -136,7 +137,7 @@ class BudgetPart(QWidget):
         if shown.tokens_beyond:
             in_window.insert(0, beyond_share(shown.tokens_beyond))
             shares.insert(0, in_window[0])
-        self.bar.set_budget(in_window, window, reserve)
+        self.bar.set_budget(in_window, window, max(0, window - mark.tokens))
         self.legend.set_shares(shares)
         counted = weight_known(shown.counted_by == "tokenizer")
         whole = context_known(shown.preparation.tokens_source)
@@ -418,14 +419,14 @@ class OutcomePart(QWidget):
             self.figures.setAccessibleName(f"The context takes {full(before)} tokens")
             return
         guess = shown.tokens_after_estimate - shown.tokens_kept
-        self.caption.setText(f"If you compact now, about: {sum_words(shown, guess)}")
+        self.caption.setText(f"If you compact now: {sum_words(shown, guess, guessed=True)}")
         small = small_font().pointSizeF()
         self.figures.setText(
-            f"{short(before)} → <b>{short(after)}</b> "
-            f'<span style="font-size:{small}pt">frees {short(before - after)}</span>'
+            f"{short(before)} → <b>{MARK}{short(after)}</b> "
+            f'<span style="font-size:{small}pt">frees {MARK}{short(before - after)}</span>'
         )
         self.figures.setAccessibleName(
-            f"From {full(before)} to about {full(after)} tokens, frees {full(before - after)}"
+            f"From {full(before)} to about {full(after)} tokens, frees about {full(before - after)}"
         )
 
     def show_request_size(self, tokens: int, answer_tokens: int) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeySequence
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation, PreparationRefusal
 from explorer.session.tree import SessionTree
+from ui.audit.known import MARK
 from ui.widgets.figures import count, full, place, short
 
 _ENTRY = re.compile(r"#(\d+)")
@@ -66,12 +67,13 @@ def provider_words(shown: Partition) -> str:
     return f"The provider counts {short(reported)}, {short(counted - reported)} less."
 
 
-def sum_words(shown: Partition, summary_tokens: int) -> str:
-    """What the context is after a compaction: ``kept 18.1k + summary 2.3k + 47.8k more by the
-    provider's count``."""
-    parts = [f"kept {short(shown.tokens_kept)}", f"summary {short(summary_tokens)}"]
+def sum_words(shown: Partition, summary_tokens: int, *, guessed: bool = False) -> str:
+    """What the context is after a compaction: ``kept 18.1k + summary ≈2.3k + 47.8k beyond the
+    entries``. ``guessed``: the size of the summary is."""
+    about = MARK if guessed else ""
+    parts = [f"kept {short(shown.tokens_kept)}", f"summary {about}{short(summary_tokens)}"]
     if beyond := shown.beyond_with(summary_tokens):
-        parts.append(f"{short(beyond)} more by the provider's count")
+        parts.append(f"{short(beyond)} beyond the entries")
     return " + ".join(parts)
 
 

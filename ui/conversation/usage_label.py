@@ -89,7 +89,8 @@ def label_of(whole: UsageSum) -> tuple[str, str]:
     priced = spending_known(whole)
     if counted.provenance is Provenance.UNREADABLE:
         return f"tokens {NOT_RECORDED}", NOT_RECORDED
-    tokens = f"{AT_LEAST if whole.uncounted else ''}{short(whole.tokens)}"
+    figure = short(whole.tokens)
+    tokens = f"{AT_LEAST}{figure}" if whole.uncounted else marked(figure, counted)
     if not whole.whole_cost:
         return f"{tokens} tokens", tokens
     words = cost_words(whole.whole_cost)
@@ -99,8 +100,9 @@ def label_of(whole: UsageSum) -> tuple[str, str]:
 
 def tip_of(session: PartUsage, branch: PartUsage, turn: PartUsage, drafts: UsageSum) -> str:
     """Everything that is known, a line each."""
+    whole = session.total
     lines = [
-        "As the providers counted it:",
+        "As the providers counted it:" if whole.estimated < whole.calls else "As counted here:",
         f"This session, all branches: {_words(session.total)}",
         f"This branch: {_words(branch.total)}",
         f"The last turn: {_words(turn.total)}",
@@ -109,7 +111,6 @@ def tip_of(session: PartUsage, branch: PartUsage, turn: PartUsage, drafts: Usage
         lines.append(f"Of the session, for its summaries: {_words(session.summaries)}")
     if drafts.calls:
         lines.append(f"Summaries made here, used or not: {_words(drafts)}")
-    whole = session.total
     if whole.cache_read or whole.cache_write:
         lines.append(
             f"Read from a cache: {full(whole.cache_read)}, written to one: "

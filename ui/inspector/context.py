@@ -288,7 +288,18 @@ class ContextModel(EntryModel[int]):
         result = self._context.pruned.get(self._entry(at))
         if result is None:
             return ""
-        return f", pruned by #{result.by}: it took {full(result.tokens)}"
+        return f", pruned by #{result.by}, which recorded {full(result.tokens)}"
+
+
+def counted_words(by: str, entries: int, as_sent: int, known: Known | None) -> str:
+    """``counted here (estimate): entries ≈1,200, as sent ≈1,100``: tokens of a context's entries,
+    and of their messages where these take others. ``known``: how, for the mark."""
+    figures = [("entries", entries), ("as sent", as_sent)][: 1 + (as_sent != entries)]
+    shown = (
+        f"{name} {full(tokens) if known is None else marked(full(tokens), known)}"
+        for name, tokens in figures
+    )
+    return f"counted here ({by}): {', '.join(shown)}"
 
 
 def _sent_or_reason(
@@ -443,15 +454,11 @@ class ContextPane(QWidget):
         sent, parts = self.model.sent, [count(len(context.messages), "message")]
         if sent is not None:
             parts = [f"{count(len(sent.messages), 'message')} sent"]
-            if sent.sent_tokens != summed:
-                parts[0] += f" with {full(sent.sent_tokens)} tokens"
             parts += [f"{full(len(sent.unsent))} not sent"] if sent.unsent else []
-        if summed != size.shown:
-            figure = full(summed)
-            if not is_ours:
-                figure = marked(figure, weight_known(by == "tokenizer"))
-            is_less = sent is not None and sent.sent_tokens != summed
-            parts.append(f"{'as recorded' if is_less else 'entries'} {figure} ({by})")
+        as_sent = summed if sent is None else sent.sent_tokens
+        if summed != size.shown or as_sent != summed:
+            how = None if is_ours else weight_known(by == "tokenizer")
+            parts.append(counted_words(by, summed, as_sent, how))
         if context.model:
             parts.append(context.model)
         elif not is_ours:

@@ -172,14 +172,15 @@ class EntryHeader(QWidget):
         tokens, source = document.tokens.shown_tokens(index), document.tokens.counted_by
         counted = weight_known(source == "tokenizer")
         figure = full(tokens) if is_ours else marked(full(tokens), counted)
-        taken = f"{figure} tokens ({source})"
+        recorded = document.tokens.entry_tokens(index)
+        stored = f" as sent, {full(recorded)} as stored" if recorded != tokens else ""
+        taken = f"{figure} tokens{stored} ({source})"
         if columns.is_size_unknown(index):
             taken = f"tokens {NOT_RECORDED}"
-        if (recorded := document.tokens.entry_tokens(index)) != tokens:
-            taken += f", recorded with {full(recorded)}"
         parts = [moment(columns.time[index]) or f"time {NOT_RECORDED}", taken]
         if columns.usage[index] > 0:
-            parts.append(f"context {full(columns.usage[index])} (provider)")
+            by = "estimate" if columns.is_counted_here(index) else "provider"
+            parts.append(f"context {full(columns.usage[index])} ({by})")
         if columns.model[index]:
             parts.append(columns.models[columns.model[index]])
         elif columns.kind[index] == Kind.ASSISTANT and not is_ours:

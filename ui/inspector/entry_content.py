@@ -116,7 +116,10 @@ def pruned_facts(tree: SessionTree, index: int) -> list[Block]:
         lines = [
             NamedValue("Pruned by", f"#{at}", ids[at]),
             NamedValue("The model is sent", f"{result.text} in its place, below that entry"),
-            NamedValue("Tokens", f"{result.tokens:,} → {result.note_tokens:,}"),
+            NamedValue(
+                "Recorded when pruned",
+                f"{result.tokens:,} tokens, its note {result.note_tokens:,}",
+            ),
         ]
         if ids[at] in back:
             undo = back[ids[at]]

@@ -204,7 +204,7 @@ class TextCache:
         if model.is_hit(entry):
             notes.append("Search hit")
         if result := model.pruned.get(entry):
-            notes.append(f"Pruned by #{result.by}: a note stands for {result.tokens:,} tokens")
+            notes.append(f"Pruned by #{result.by}, which recorded {result.saved:,} tokens saved")
         if pin := model.shape.pinned.get(entry):
             notes.append(f"Pinned by #{pin.by}")
         if (by := model.shape.omitted.get(entry)) is not None:
@@ -222,7 +222,8 @@ class TextCache:
         moment = self.moment(entry)
         tokens = entry_tokens_words(columns, entry, self._model.sizes[entry])
         if columns.usage[entry] > 0 and self._model.tells_context:
-            tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
+            by = "estimate" if columns.is_counted_here(entry) else "provider"
+            tokens += f" · {columns.usage[entry]:,} in the context, by the {by}"
         lines.append(f"{moment} · {tokens}")
         lines += self._reasons(entry)
         if columns.kind[entry] == Kind.COMPACTION and (summary := self.summary_line(entry)):

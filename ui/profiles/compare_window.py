@@ -16,6 +16,8 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome
+from explorer.services.effective_rules import next_mark
+from ui.audit.known import MARK
 from ui.profiles.strip import StripScale, VerdictStrip
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone
 from ui.widgets.choice import ChoiceBox
@@ -35,32 +37,34 @@ Cell = tuple[str, str, str]
 def cells_of(found: ProfileOutcome) -> list[Cell]:
     """The figures of an outcome, in the same order for every profile."""
     before, after = found.whole_before, found.whole_after
-    about = "≈" if found.shown.counted_by == "estimate" else ""
-    now = about or ("≈" if found.shown.preparation.size.beyond else "")
-    due = "due now" if found.is_due else "not due"
+    is_estimate = found.shown.counted_by == "estimate" or found.shown.preparation.size.beyond > 0
+    # Where prompts are kept within a budget, summaries are begun before the limit.
+    mark = next_mark(found.profile, found.settings, None)
+    is_due = found.whole_before > mark.tokens if mark.about else found.is_due
+    due = "due now" if is_due else "not due"
     return [
         (
             "context",
-            ("" if found.tokens_source == "provider" else now) + short(before),
+            (MARK if is_estimate and found.tokens_source != "provider" else "") + short(before),
             f"{full(before)} tokens; {_counted(found)}",
         ),
         (
             "afterwards",
-            about + short(after) if found.compacts else "the same",
+            MARK + short(after) if found.compacts else "the same",
             f"about {full(after)} tokens, {full(found.tokens_after)} of them the entries; the size "
             "of the summary is a guess",
         ),
         (
             "summarized",
-            count(found.messages, "message") if found.compacts else "nothing",
-            "Messages that the summary tells",
+            _summarized(found),
+            "What the new summary tells: messages, and the summary that it takes the place of",
         ),
         ("split turn", _split(found), "Whether the cut falls inside a turn, and what comes of it"),
         (
             "starts above",
-            f"{short(found.limit)}, {due}",
-            f"By itself above {full(found.limit)} tokens; its own count here is "
-            f"{full(found.tokens_before)} ({found.tokens_source})",
+            f"{MARK if mark.about else ''}{short(mark.tokens)}, {due}",
+            f"By itself above {'about ' if mark.about else ''}{full(mark.tokens)} tokens; its own "
+            f"count here is {full(found.tokens_before)} ({found.tokens_source})",
         ),
         ("sections", found.profile.sections, "Whose headings the summary has"),
         (
@@ -69,6 +73,16 @@ def cells_of(found: ProfileOutcome) -> list[Cell]:
             "Entries that are neither kept nor covered by any summary",
         ),
     ]
+
+
+def _summarized(found: ProfileOutcome) -> str:
+    """What is drawn as summarized by it."""
+    if not found.compacts:
+        return "nothing"
+    told = [count(found.messages, "message")] if found.messages else []
+    if found.retells_summary:
+        told.append("the summary" if told else "the summary alone")
+    return " + ".join(told) or "nothing"
 
 
 def _counted(found: ProfileOutcome) -> str:

@@ -54,8 +54,8 @@ class _Shown(Struct, frozen=True):
 class ContextGauge(QWidget):
     """``121.4k / 200k`` with a bar, and a tick where compaction is due.
 
-    Near the tick the bar is hatched, as everything is that is to be summarized, and the figure
-    says what is left; beyond it both take the warning colour and say that it is due.
+    Near the tick the bar is hatched and coloured, as everything is that is to be summarized, and
+    the figure says how near it is; beyond it both take the warning colour and say that it is due.
     """
 
     needs_changed = Signal()
@@ -140,7 +140,7 @@ class ContextGauge(QWidget):
         figures = f"{taken} / {short(now.window)}"
         if now.is_due:
             return f"{figures} · due !"
-        return f"{figures} · {short(now.left)} left" if now.is_near else figures
+        return f"{figures} · due in {short(now.left)}" if now.is_near else figures
 
     def sizeHint(self) -> QSize:
         return QSize(_BAR + _GAP + self._text_width(), max(20, self.fontMetrics().height()))

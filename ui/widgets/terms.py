@@ -11,6 +11,8 @@ from explorer.settings.glossary import glossary
 LINE = 64
 """Characters in a line of a tool tip, which does not wrap by itself."""
 
+PRUNED_NOTES = "pruned to notes"
+"""Beside the tokens of the notes: what was pruned took more."""
 OF_SHARES = {
     "summarized earlier": "summarized earlier",
     "in an earlier summary": "summarized earlier",
@@ -18,7 +20,7 @@ OF_SHARES = {
     "turn prefix": "turn prefix",
     "kept": "kept tail",
     "pinned": "pin",
-    "pruned": "pruning",
+    PRUNED_NOTES: "pruning",
     "omitted": "omission",
     "not sent": "not sent",
     "never sent": "not sent",

@@ -4,30 +4,34 @@ tokens cost (dollars per token)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from explorer.compaction.reasons import share_text
 
-LEAST_RATIO, MOST_RATIO = 0.5, 2.0
-"""A provider that seems to count less or more than so many tokens for one of ours is misread."""
-
 
 class Measure(Struct, frozen=True):
     """From the tokens of a context's entries to the prompt that a provider counts."""
 
-    beyond: int = 0
-    """Tokens of each prompt beyond the entries: system prompt, tools."""
+    base: float = 0.0
+    """Tokens of a prompt without entries, by the mean of all reports; below 0 where the ratio alone
+    gives more than was reported."""
     ratio: float = 1.0
-    """What the provider counts for each token of the entries."""
+    """What the provider counts for each token of the entries: ``ContextSize.ratio``."""
     reports: int = 0
     """From how many replies that is known."""
 
+    @property
+    def beyond(self) -> int:
+        """Tokens of each prompt beyond the entries: system prompt, tools."""
+        return max(0, round(self.base))
+
     def prompt(self, counted: int) -> int:
         """Tokens of a prompt with entries of so many."""
-        return self.beyond + round(counted * self.ratio)
+        least = min(1.0, self.ratio) * counted
+        return round(max(least, self.base + self.ratio * counted))
 
     @property
     def words(self) -> str:
@@ -35,29 +39,20 @@ class Measure(Struct, frozen=True):
         if not self.reports:
             return "Nobody counted the prompts: what is sent is the count of the entries alone."
         return (
-            f"Prompts are counted as the provider did in {self.reports:,} replies: "
-            f"{self.ratio:.2f} for each token of the entries, and {self.beyond:,} beyond them."
+            f"Prompts are estimated from the provider's count of {self.reports:,} of them: "
+            f"{self.ratio:.2f} for each token here, as in the preview of a compaction."
         )
 
 
-def measure_of(prompts: Sequence[tuple[int, int]]) -> Measure:
-    """The line through what was counted here and what the provider counted, of each prompt."""
+def measure_of(prompts: Sequence[tuple[int, int]], ratio: float) -> Measure:
+    """The line of a slope through the mean of what was counted here and what the provider counted,
+    of each prompt (0: nothing). ``ratio``: the slope, which is that of the session's context:
+    a line that fits best would take the entries that a file lacks for the tokenizer's doing."""
     known = [(ours, theirs) for ours, theirs in prompts if theirs > 0]
     if not known:
         return Measure()
-    count = len(known)
-    mean_ours = sum(ours for ours, _ in known) / count
-    mean_theirs = sum(theirs for _, theirs in known) / count
-    spread = sum((ours - mean_ours) ** 2 for ours, _ in known)
-    ratio = 1.0
-    if spread > 0:
-        both = sum((ours - mean_ours) * (theirs - mean_theirs) for ours, theirs in known)
-        ratio = min(max(both / spread, LEAST_RATIO), MOST_RATIO)
-    beyond = mean_theirs - ratio * mean_ours
-    if beyond < 0:
-        # Nothing is less than nothing: then the whole difference is the ratio's.
-        beyond, ratio = 0.0, min(max(mean_theirs / max(1.0, mean_ours), LEAST_RATIO), MOST_RATIO)
-    return Measure(round(beyond), ratio, count)
+    base = fmean(theirs - ratio * ours for ours, theirs in known)
+    return Measure(base, ratio, len(known))
 
 
 class SummarySize(Struct, frozen=True):

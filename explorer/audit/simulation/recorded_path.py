@@ -18,6 +18,7 @@ from explorer.audit.simulation.result import (
 )
 from explorer.audit.simulation.simulated_context import RunningContext, TrackWeights, shape
 from explorer.audit.simulation.track import Track, track_of
+from explorer.compaction.context_size import context_size
 from explorer.compaction.partition import SUMMARY_SHARE
 from explorer.compaction.path_view import SENT, entry_tokens
 from explorer.compaction.profile import PROFILES
@@ -25,6 +26,7 @@ from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import ToolResults
 from explorer.compaction.serialization import MAX_RESULT_UNITS
 from explorer.compaction.triggers import limits_of
+from explorer.session.context import context_at
 from explorer.session.edits import prunes_on
 from explorer.session.kinds import TURN_START_KINDS, Kind
 from explorer.session.partly_compared import PartlyCompared
@@ -176,7 +178,10 @@ class _Reading:
             if at in track.shaping:
                 self._shaped(at)
         reported = [(counted, self._reported(at)) for at, counted in self._asked]
-        self.measure = measure_of(reported)
+        weights = self._known.weights if self._rules.profile.weights == SENT else None
+        now = context_at(self._tree, track.leaf)
+        size = context_size(self._tree, now, self._rules.profile, weights)
+        self.measure = measure_of(reported, size.ratio)
 
     def _reported(self, at: int) -> int:
         """The prompt that the provider counted with a reply; 0 for none."""
@@ -264,7 +269,7 @@ class _Reading:
         number, prefix = next(changes)
         for request, (at, counted) in enumerate(self._asked):
             while number <= request:
-                meter.changed(measure.beyond + round(prefix * measure.ratio))
+                meter.changed(measure.prompt(prefix))
                 number, prefix = next(changes)
             known = self._known.prompts.get(track.entries[at])
             # Walks and replays go by the measure alone, which needs no reply to be read.

@@ -58,6 +58,7 @@ class Track(PartlyCompared, frozen=True):
     flags: array[int]
     estimate: array[int]
     usage: array[int]
+    """As providers reported it; -1 where none did."""
     tool: array[int]
     acts: bytes
     ends: bytes
@@ -126,7 +127,9 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
         kinds=kinds,
         flags=flags,
         estimate=array("i", (columns.estimate[at] for at in entries)),
-        usage=array("i", (columns.usage[at] for at in entries)),
+        usage=array(
+            "i", (-1 if columns.is_counted_here(at) else columns.usage[at] for at in entries)
+        ),
         tool=array("H", (columns.tool[at] for at in entries)),
         acts=acts,
         ends=ends,

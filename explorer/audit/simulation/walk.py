@@ -129,9 +129,9 @@ class _Walk:
             return known.prompt, mark | _EXACT
         if context.is_whole and entry < track.changed:
             # The provider was sent this very context then.
-            overhead = track.usage[at] - compactor.weighed.written[at]
-            if overhead > 0:
-                return overhead, mark | _EXACT
+            prompt = track.usage[at] - compactor.weighed.written[at]
+            if prompt > 0:
+                return prompt, mark | _EXACT
         return compactor.measure.prompt(context.counted if rendered is None else rendered), mark
 
     def _went_out(self, at: int, prompt: int, mark: int) -> None:

@@ -48,7 +48,8 @@ def send_end(
     """Send the usage by the estimate and the finish.
 
     ``source``: ``provider`` where the model is an agent. Its count is the estimate then, and
-    is stored with its replies, as rules need it that go by the provider's count.
+    is stored with its replies, as rules need it that go by the provider's count. Nowhere
+    else it counts as a report (``SessionColumns.is_counted_here``).
     """
     given = sum(_given(message) for message in request.messages)
     made = estimate_text(output)

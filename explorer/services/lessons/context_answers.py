@@ -74,12 +74,13 @@ def sent_messages(now: Situation) -> Answer:
 def token_source(now: Situation) -> Answer:
     """The counter of the size that the gauge shows: provider, tokenizer or estimate."""
     size = size_at(now)
-    chosen = {"provider"} if size.usage_tokens else set[str]()
-    if not size.usage_tokens or size.trailing_tokens:
+    is_reported = size.source.startswith("provider")
+    chosen = {"provider"} if is_reported else set[str]()
+    if not is_reported or size.trailing_tokens:
         measured = now.document.tokens.weights_for(now.place.profile) is not None
         chosen.add("tokenizer" if measured else "estimate")
     reason = f"{size.shown:,} tokens, counted by: {size.source}."
-    if size.usage_tokens:
+    if is_reported:
         reason += (
             f" The provider reported {size.usage_tokens:,} with its last reply, the system prompt "
             "and the tools among them; what came after that is counted here."

@@ -264,7 +264,7 @@ def pins_cost(now: Situation) -> Answer:
     return Answer(
         f"{count_text(len(found), 'message').capitalize()} of the user's would be summarized, of "
         f"{min(sizes):,} to {max(sizes):,} tokens, each with a line above it that says where it is "
-        "from. The whole context after this compaction takes about "
+        "from. After this compaction the entries of the context take about "
         f"{now.shown.tokens_after_estimate:,}.",
         number=sum(sizes),
     )

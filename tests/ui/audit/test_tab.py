@@ -42,6 +42,7 @@ from tests.ui.waiting import settle, shown_texts, wait_for
 from ui.audit.compare.pages import UNKNOWN, figures_of
 from ui.audit.known import (
     ProvenanceBadge,
+    around_words,
     marked,
     reason,
     recorded_words,
@@ -138,7 +139,7 @@ def test_pages_and_rows_keep_their_place_when_words_above_change(tab: AuditTab) 
     tab.show_overview(shown(made), NumberedLines())
     tab.show_page(LEDGER)
     places = set()
-    for words in ("Short.", "Compaction #197: recorded 29,128 before; its entries here 30 → 14"):
+    for words in ("Short.", "Compaction #197: recorded by the agent 29,128 tokens before"):
         tab.figure.setText(words)
         settle()
         origin = QPoint(0, 0)
@@ -302,11 +303,12 @@ def test_recorded_sizes_come_before_those_that_are_counted_here(tab: AuditTab) -
     tab.show_overview(found, NumberedLines())
     before, after = found.generations.sizes_around(second)
     assert tab.figure.text() == (
-        f"Compaction #{second}: recorded 297,190 → 16,970; its entries here {before} → {after} "
-        "tokens"
+        f"Compaction #{second}: recorded by the agent 297,190 → 16,970 tokens · counted here "
+        f"{before} → {after} tokens"
     )
     assert recorded_words(0, None) == recorded_words(0, 5) == ""
-    assert recorded_words(4_321, None) == "recorded 4,321 before"
+    assert recorded_words(4_321, None) == "4,321 tokens before"
+    assert around_words(6_778, None) == "6,778 tokens before, its summary not recorded"
 
 
 def test_nothing_compacted_is_said_in_so_many_words() -> None:
@@ -345,6 +347,10 @@ def test_a_sum_says_what_is_not_in_it() -> None:
     assert label_of(some + UNCOUNTED) == ("≥$1.50 · ≥1.5k tokens", "≥$1.50")
     assert label_of(UsageSum(input=2_000, uncounted=2)) == ("≥2k tokens", "≥2k")
     assert spoken("≥1.5k") == "at least 1.5k"
+    here = UsageSum(input=900, output=100, calls=2, estimated=2)
+    assert label_of(here) == ("≈1k tokens", "≈1k")
+    tip = tip_of(PartUsage(here), PartUsage(), PartUsage(), UsageSum())
+    assert tip.startswith("As counted here:") and "Counted here for 2 of 2 calls" in tip
     assert label_of(UNCOUNTED) == ("tokens not recorded", "not recorded")
     tip = tip_of(PartUsage(some), PartUsage(), PartUsage(), UsageSum())
     assert "Cost: inferred. As recorded, without 1 of 3 calls that tell no cost." in tip

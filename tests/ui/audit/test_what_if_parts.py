@@ -75,6 +75,13 @@ def test_a_thinned_line_keeps_what_is_lowest_and_highest(drawing: Drawing) -> No
     assert columns == sorted(columns)
 
 
+def test_a_size_after_an_assumed_summary_has_the_mark_of_a_guess(drawing: Drawing) -> None:
+    made = [
+        sign.words for line in drawing.lines for sign in line.signs if " tokens, " in sign.words
+    ]
+    assert made and all((" to ≈" in words) != ("As it was recorded" in words) for words in made)
+
+
 def test_a_line_falls_where_it_was_compacted(drawing: Drawing) -> None:
     line = drawing.lines[1]
     sign = next(sign for sign in line.signs if sign.kind in ("compacted", "split"))

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
+from explorer.audit.ledger import ledger_at
 from explorer.compaction.partition import Verdict
 from explorer.compaction.preparation import Preparation, PreparationRefusal
 from explorer.compaction.profile import (
@@ -18,11 +19,18 @@ from explorer.compaction.profile import (
     Profile,
     Settings,
 )
+from explorer.compaction.profile.rules import Pruning
+from explorer.compaction.pruning import plan_pruning
+from explorer.session.edits import pruned_at
+from tests.compaction.pruned_sessions import prune, used
+from tests.compaction.sessions import EXPLORER, Session
 from tests.ui.compaction.conftest import set_keep
 from tests.ui.compaction.previews import Previewed, Written
 from tests.ui.sessions import Talk
 from tests.ui.waiting import Heard, button, settle, shown_texts
+from ui.audit.ledger_view import shares_of as ledger_shares
 from ui.compaction.panel import CompactionPanel
+from ui.compaction.setup_parts import shares_of
 from ui.compaction.words import entry_links
 from ui.profiles.rule_words import GROUPS
 from ui.widgets.figures import full, short
@@ -90,14 +98,27 @@ def test_what_a_provider_counted_beyond_the_entries_is_not_freed(app: QApplicati
     assert "150,010" in panel.setup.outcome.toolTip()
     guess = shown.tokens_after_estimate - shown.tokens_kept
     assert panel.setup.outcome_part.caption.text() == (
-        f"If you compact now, about: kept {short(shown.tokens_kept)} + summary {short(guess)} + "
-        f"{short(150_010 - counted)} more by the provider's count"
+        f"If you compact now: kept {short(shown.tokens_kept)} + summary ≈{short(guess)} + "
+        f"{short(150_010 - counted)} beyond the entries"
     )
+    assert f"<b>≈{short(150_010 - freed)}</b>" in panel.setup.outcome_part.figures.text()
     # What the provider took shows that the window that is set is not the session's.
     panel.set_rules(PROFILES["explorer"], Settings(100_000, 16_384, 3_000))
     settle()
     heading = panel.setup.heading.text()
     assert "window unknown, 100k set here" in heading and "of 100k" not in heading
+
+
+def test_tokens_of_notes_are_not_read_as_a_number_of_results() -> None:
+    session = Session()
+    session.user(10)
+    result = used(session, "bash", 500)
+    prune(session, plan_pruning(session.tree, session.leaf, Pruning(0, minimum_savings=1)))
+    note = pruned_at(session.tree, session.leaf)[result].note_tokens
+    shown = {one.title: one.tokens for one in shares_of(session.partition(100))}
+    assert shown["pruned to notes"] == note
+    ledger = ledger_at(session.tree, session.leaf, None, EXPLORER)
+    assert {one.title: one.tokens for one in ledger_shares(ledger)}["pruned to notes (1)"] == note
 
 
 def test_typing_and_keys_move_the_cut_at_once(panel: CompactionPanel) -> None:

@@ -9,12 +9,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from explorer.audit.provenance import weight_known
 from explorer.compaction.context_size import context_size
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.session.context import context_at
 from tests.ui.sessions import Talk, load_file
 from tests.ui.waiting import Heard, settle, shown_texts
 from ui.inspector import ContextPane
+from ui.inspector.context import counted_words
 from ui.widgets.entry_table import ENTRY, LEAD
 from ui.widgets.figures import full, short
 
@@ -69,6 +71,14 @@ def test_what_no_file_tells_is_marked_beside_its_figure(pane: ContextPane) -> No
     pane.show_context(talk.document, talk.document.leaf)
     settle()
     assert not any(badge.isVisible() for badge in pane.badges.values())
+
+
+def test_each_count_says_what_it_is_of() -> None:
+    known = weight_known(True)
+    assert counted_words("tokenizer", 110_372, 104_308, known) == (
+        "counted here (tokenizer): entries ≈110,372, as sent ≈104,308"
+    )
+    assert counted_words("estimate", 900, 900, None) == "counted here (estimate): entries 900"
 
 
 def test_roles_are_those_that_are_sent(pane: ContextPane) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QDesktopServices, QImage, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import Entry, ToolResultMessage
 from explorer.session.rows import result_row
 from tests.ui.sessions import MemoryDocument, Talk, call_block, load_file
@@ -67,6 +68,18 @@ def test_header_tells_kind_number_time_tokens_model_and_label(pane: EntryPane) -
     talk.document.count_by(2.0)
     pane.refresh_labels()
     assert "tokens (tokenizer)" in shown_texts(pane)
+
+
+def test_a_pruned_result_has_its_tokens_as_sent_and_as_stored(pane: EntryPane) -> None:
+    """Both counted here; what the prune recorded stands with the prune."""
+    talk = Talk()
+    talk.reply(call_block("c1", "read", path="a.py"))
+    at = talk.result("c1", "line" * 300)
+    listed = [{"id": "e0000001", "tokens": 250, "text": "gone"}]
+    talk.entry("custom", customType=PRUNE_TYPE, data={"results": listed})
+    pane.show_entry(talk.document, at)
+    settle()
+    assert "≈1 tokens as sent, 300 as stored (estimate)" in pane.header.facts.text()
 
 
 def test_markdown_is_rendered_and_thinking_folded(pane: EntryPane) -> None:

@@ -97,7 +97,7 @@ def test_a_pruned_result_names_the_prune_and_what_took_it_back() -> None:
     pruned = prune(session, plan_pruning(session.tree, session.leaf, policy))
     (told,) = pruned_facts(session.tree, result)
     assert isinstance(told, FactsBlock)
-    assert [fact.value for fact in told.facts][::2] == [f"#{pruned}", "300 → 8"]
+    assert [fact.value for fact in told.facts][::2] == [f"#{pruned}", "300 tokens, its note 8"]
     undo = take_back(session, pruned)
     (told,) = pruned_facts(session.tree, result)
     assert isinstance(told, FactsBlock) and told.facts[-1].value == f"#{undo}"

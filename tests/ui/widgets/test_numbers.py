@@ -7,7 +7,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from explorer.compaction.profile import PROFILES, Settings
+from explorer.services.effective_rules import next_mark
 from tests.ui.waiting import Heard, settle
+from ui.theme import theme
 from ui.widgets.figures import count, full, short
 from ui.widgets.gauge import ContextGauge
 from ui.widgets.number_slider import NumberSlider
@@ -143,6 +146,23 @@ def test_gauge_bar_grows_and_warns(app: QApplication) -> None:
     gauge.set_context(230_000, 200_000, 180_000, "provider", is_window_known=False)
     unknown = gauge.grab().toImage()
     assert unknown.pixelColor(20, at.y()) == low.pixelColor(at), "no share of an unknown window"
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_gauge_is_coloured_where_it_says_when_a_compaction_is_due(
+    app: QApplication, name: str
+) -> None:
+    settings = Settings.of(PROFILES[name])
+    window, mark = settings.context_window, next_mark(PROFILES[name], settings, None).tokens
+    gauge = ContextGauge()
+    for tokens, says in ((mark // 2, ""), (mark * 84 // 100, ""), (mark * 86 // 100, "due in"),
+                         (mark, "due in 0"), (mark + 1, "due !")):  # fmt: skip
+        gauge.set_context(tokens, window, mark, "provider")
+        gauge.resize(gauge.sizeHint())
+        image = gauge.grab().toImage()
+        row = {image.pixelColor(x, image.height() // 2).name() for x in range(image.width() // 4)}
+        assert (theme().accent.name() in row) == (not says)
+        assert says in gauge.text() and ("due" in gauge.text()) == bool(says)
 
 
 SHARES = [

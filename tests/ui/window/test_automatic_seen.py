@@ -52,7 +52,7 @@ async def test_the_gauge_nears_its_mark_in_words_and_says_where_it_compacts(
     live.session.state.set_settings(Settings(45_000, 5_000, 2_000))
     say(live, "Is it done?")
     await answered(live)
-    assert gauge(live).text() == "38.5k / 45k · 1.5k left"
+    assert gauge(live).text() == "38.5k / 45k · due in 1.5k"
     told = gauge(live).accessibleDescription()
     assert "38,500 of 45,000 tokens" in told and "1,500 left" in told
     assert "Compacts at 40,000." in told

@@ -87,7 +87,7 @@ async def test_a_summary_that_cannot_be_read_is_not_counted(house: House, tmp_pa
     assert "→ not recorded" in texts.line(entry)
     assert "tokens not recorded" in "\n".join(texts.tip(entry))
     figure = live.window.audit.figure
-    await live.until(lambda: "→ not recorded" in figure.text(), "the sizes")
+    await live.until(lambda: "its summary not recorded" in figure.text(), "the sizes")
     rules = live.window.audit.rules
     assert rules.currentText().endswith("(in place of its own agent's)")
     assert "are in no profile" in rules.toolTip()

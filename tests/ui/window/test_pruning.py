@@ -105,7 +105,7 @@ async def test_a13_a_prune_is_followed_by_map_ledger_context_and_inspector_and_u
     assert shown.verdicts[position] == Verdict.PRUNED
     ledger = live.window.compaction.setup.ledger
     tip = ledger.index(ledger.row_of(position), 0).data(int(Qt.ItemDataRole.ToolTipRole))
-    assert "Pruned" in tip and f"by #{entry}" in tip and "saves" in tip
+    assert "Pruned" in tip and f"by #{entry}" in tip and "tokens saved" in tip
     # The context tab.
     live.keys("Ctrl+2")
     await live.idle()

@@ -12,7 +12,7 @@ async def test_the_window_that_codex_recorded_is_shown(house: House, tmp_path: P
     made = Rollout(1).prompt("One?").answer("One.").count(214_000, 10, window=258_400)
     live = await house.start(made.write(tmp_path))
     await live.until(
-        lambda: live.window.header.gauge.text() == "214k / 258.4k · 28k left", "the window"
+        lambda: live.window.header.gauge.text() == "214k / 258.4k · due in 28k", "the window"
     )
     live.keys("Ctrl+3")
     await live.idle()

@@ -15,6 +15,7 @@ from explorer.audit.simulation import RequestMark, Simulation
 from explorer.audit.words import size_text
 from explorer.compaction.reasons import share_text
 from explorer.session.tree import SessionTree
+from ui.audit.known import MARK
 from ui.theme import scaled, theme
 from ui.widgets.figures import count, full, short
 
@@ -176,7 +177,7 @@ def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
         tail = f"kept from #{made.first_kept}{split}" if made.first_kept >= 0 else "nothing kept"
         words = (
             f"compacted after #{made.entry}: entries from {full(made.before)} to "
-            f"{size_text(made.after)} tokens, {tail}. {made.reason}"
+            f"{MARK if made.assumed else ''}{size_text(made.after)} tokens, {tail}. {made.reason}"
         )
         kind: SignKind = "split" if made.split_turn else "compacted"
         x, y = place.get(made.entry, 0), height(made.request)
