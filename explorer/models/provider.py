@@ -12,7 +12,6 @@ import gc
 import inspect
 import logging
 import os
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Coroutine
@@ -26,7 +25,6 @@ from explorer.models.request import ModelRequest
 from explorer.models.route import FindRoute, Route
 from explorer.models.wire import ChunkReader, call_arguments
 
-_SWITCH_INTERVAL_S = 0.0002
 _CLOSE_WAIT_S = 5.0
 _NOT_AWAITED = r"coroutine '\w+ChatCompletion\..*' was never awaited"
 _CHUNKS = 1_000
@@ -43,8 +41,6 @@ def import_litellm() -> Any:
     os.environ.setdefault("LITELLM_TELEMETRY", "False")
     # Otherwise it puts a project's .env into this process, whose commands would obey that.
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
-    if "litellm" not in sys.modules:
-        sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_INTERVAL_S))
     collecting = gc.isenabled()
     gc.disable()
     try:
