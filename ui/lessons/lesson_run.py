@@ -251,7 +251,8 @@ class LessonRun(QObject):
             if name != "gauge":
                 covered.append(window.header.gauge)
         window.map.tell_context(not self._asks_more())
-        self._overlay.light(part.widgets(window), covered)
+        lit = [part.widgets(window), *([(window.map,)] if part.with_map else [])]
+        self._overlay.light(lit, covered)
 
     def _asks_more(self) -> bool:
         """Whether this step or a later one is still to be answered. Who asked why the cut that is
