@@ -15,6 +15,7 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
+    QRect,
     Qt,
     Signal,
 )
@@ -289,6 +290,8 @@ class Table(QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
+        # What was left out at the lower edge is moved along when the table scrolls.
+        self.verticalScrollBar().valueChanged.connect(lambda _value: self.viewport().update())
         self.verticalHeader().hide()
         self.verticalHeader().setAccessibleName("Rows")
         header = self.horizontalHeader()
@@ -457,8 +460,21 @@ class Table(QTableView):
                 menu.addAction(by)
         menu.popup(event.globalPos())
 
+    def whole_height(self) -> int:
+        """Pixels of the viewport that show something: while the table shows its beginning, or
+        scrolls by rows, a row that the lower edge would cut through is left out."""
+        height = self.viewport().height()
+        by_pixels = self.verticalScrollMode() is QAbstractItemView.ScrollMode.ScrollPerPixel
+        if by_pixels and self.verticalScrollBar().value():
+            return height
+        last = self.rowAt(height - 1)
+        top = self.rowViewportPosition(last) if last >= 0 else 0
+        is_cut = top > 0 and top + self.rowHeight(last) > height
+        return top if is_cut else height
+
     def paintEvent(self, event: QPaintEvent, /) -> None:
-        super().paintEvent(event)
+        seen = QRect(0, 0, self.viewport().width(), self.whole_height())
+        super().paintEvent(QPaintEvent(event.region() & seen))
         if self.empty_text and not self.rows.rowCount():
             painter = QPainter(self.viewport())
             painter.setPen(theme().dim)

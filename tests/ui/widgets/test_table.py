@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from itertools import product
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
@@ -143,6 +144,28 @@ def test_a_hundred_thousand_rows_are_shown_and_sorted_at_once(app: QApplication)
     settle()
     assert time.perf_counter() - started < 2
     assert model.row_of(model.at(54_321)) == 54_321
+
+
+def test_no_row_is_cut_through_at_the_lower_edge(app: QApplication) -> None:
+    """While the table shows its beginning; scrolled, all of it is filled."""
+    place = QWidget()
+    table = table_of([f"{number} {WORDS[number % 4]}" for number in range(40)], place)
+    row = table.rowHeight(0)
+
+    def words_below(top: int) -> int:
+        port = table.viewport()
+        image = port.grab(QRect(0, top, port.width() - 20, port.height() - top)).toImage()
+        points = product(range(image.width()), range(image.height()))
+        return len({image.pixel(x, y) for x, y in points})
+
+    for spare in (row // 3, row // 2, row - 4):
+        table.resize(400, table.height() - table.viewport().height() + 6 * row + spare)
+        settle()
+        assert words_below(6 * row) == 1, "nothing but the ground"
+        table.verticalScrollBar().setValue(3 * row)
+        settle()
+        assert words_below(6 * row) > 1
+        table.verticalScrollBar().setValue(0)
 
 
 def test_rows_are_ticked_by_the_space_bar_and_the_pointer(app: QApplication) -> None:
