@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QTableView, QWidget
 
 from explorer.services.auto_compaction.confirmation import CompactionQuestion
 from tests.ui.window.house import House
@@ -98,6 +98,8 @@ async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
         live.keys(tab)
         await live.settle()
         inside_the_window(live)
+        for box in visible(live.window, QComboBox):
+            assert box.minimumHeight() > box.fontMetrics().height(), "squeezed, it cuts its words"
     while registry["smaller"].isEnabled():
         live.keys("Ctrl+Shift+-")
         await live.settle()
