@@ -81,14 +81,16 @@ async def test_the_theme_changes_while_the_window_is_open(house: House) -> None:
 
 async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
     """By keys; everything stays inside the window, and the steps end where they should."""
-    live = await house.start(sample_path())
+    live = await house.start(sample_path(), size=(1024, 700))
+    live.keys("Ctrl+3")
     registry = live.session.actions
     height = live.window.header.height()
     assert not registry["smaller"].isEnabled()
     steps = 0
     while registry["larger"].isEnabled():
         live.keys("Ctrl+Shift+=")
-        await live.settle()
+        await live.settle(8)
+        assert live.window.width() == 1024, steps
         steps += 1
         assert steps < 10
     assert live.session.state.preferences.scale == 200
