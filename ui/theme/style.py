@@ -210,7 +210,7 @@ QTabWidget::pane { border: none; border-top: 1px solid $line; }
 QTabBar { border: none; background: transparent; qproperty-drawBase: 0; }
 QTabBar::tab {
   color: $dim; background: transparent; border: none; border-bottom: 2px solid transparent;
-  padding: 9px 11px 8px 11px; margin: 0;
+  padding: 9px 7px 8px 7px; margin: 0;
 }
 QTabBar::tab:hover { color: $ink; }
 QTabBar::tab:selected { color: $ink; border-bottom-color: $accent; }

@@ -16,6 +16,7 @@ from tests.ui.window.running import RunningWindow, on_screen, sample_path, visib
 from tests.ui.window.steps import ask_to_leave, draft
 from tests.ui.window.test_audit import audited
 from ui import theme
+from ui.main_window import TABS
 from ui.widgets.notice import Notice
 
 
@@ -91,6 +92,9 @@ async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
         live.keys("Ctrl+Shift+=")
         await live.settle(8)
         assert live.window.width() == 1024, steps
+        tabs = live.window.inspector.tabBar()
+        if live.session.state.preferences.scale <= 150:
+            assert tabs.tabRect(TABS.index("audit")).right() <= tabs.width(), "all are in sight"
         steps += 1
         assert steps < 10
     assert live.session.state.preferences.scale == 200
