@@ -41,7 +41,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.theme import S12, S16, mono_font, on_theme_changed, scaled, small_font, theme
+from ui.theme import S4, S12, S16, mono_font, on_theme_changed, scaled, small_font, theme
 
 Index = QModelIndex | QPersistentModelIndex
 Row = TypeVar("Row")
@@ -469,7 +469,8 @@ class Table(QTableView):
             return height
         last = self.rowAt(height - 1)
         top = self.rowViewportPosition(last) if last >= 0 else 0
-        is_cut = top > 0 and top + self.rowHeight(last) > height
+        # Its words are whole without the room below them.
+        is_cut = top > 0 and top + self.rowHeight(last) - S4 > height
         return top if is_cut else height
 
     def paintEvent(self, event: QPaintEvent, /) -> None:
