@@ -460,22 +460,24 @@ class Table(QTableView):
                 menu.addAction(by)
         menu.popup(event.globalPos())
 
-    def whole_height(self) -> int:
-        """Pixels of the viewport that show something: while the table shows its beginning, or
-        scrolls by rows, a row that the lower edge would cut through is left out."""
-        height = self.viewport().height()
-        by_pixels = self.verticalScrollMode() is QAbstractItemView.ScrollMode.ScrollPerPixel
-        if by_pixels and self.verticalScrollBar().value():
-            return height
-        last = self.rowAt(height - 1)
-        top = self.rowViewportPosition(last) if last >= 0 else 0
-        # Its words are whole without the room below them.
-        is_cut = top > 0 and top + self.rowHeight(last) - S4 > height
-        return top if is_cut else height
+    def whole_rows(self) -> QRect:
+        """The part of the viewport that shows something: where the first row is whole, one that
+        the lower edge would cut through is left out; at the end of a table that scrolls by rows,
+        one that the upper edge would."""
+        port = self.viewport().rect()
+        first, last = self.rowAt(0), self.rowAt(port.bottom())
+        above = self.rowViewportPosition(first)
+        if first < 0 or not above:
+            top = self.rowViewportPosition(last)
+            # Its words are whole without the room below them.
+            if top > 0 and top + self.rowHeight(last) - S4 > port.height():
+                port.setBottom(top - 1)
+        elif self.verticalScrollMode() is QAbstractItemView.ScrollMode.ScrollPerItem:
+            port.setTop(above + self.rowHeight(first))
+        return port
 
     def paintEvent(self, event: QPaintEvent, /) -> None:
-        seen = QRect(0, 0, self.viewport().width(), self.whole_height())
-        super().paintEvent(QPaintEvent(event.region() & seen))
+        super().paintEvent(QPaintEvent(event.region() & self.whole_rows()))
         if self.empty_text and not self.rows.rowCount():
             painter = QPainter(self.viewport())
             painter.setPen(theme().dim)
