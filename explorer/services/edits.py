@@ -43,10 +43,13 @@ class CannotShape(ValueError):
     """What was asked for cannot be done here; the message gives the reason to the user."""
 
 
+UndoneKind = Literal["compaction", "prune", "pin", "omit", "keep-user-messages"]
+
+
 class Undone(Struct, frozen=True):
     """What an undo took back."""
 
-    kind: Literal["compaction", "prune", "pin", "omit", "keep-user-messages"]
+    kind: UndoneKind
     entry: int
     """The entry that holds no longer."""
     leaf: int
@@ -184,13 +187,13 @@ class Edits:
             entry = in_force[-1]
         if entry is None or entry not in in_force:
             raise NothingToUndo("There is no such pin, omission or rule on the active path.")
-        kind = self._tree.columns.shapes[entry].kind
-        if entry == self._leaf:
+        kind, left = self._tree.columns.shapes[entry].kind, self._leaf
+        if entry == left:
             await self._session.writer.move_leaf(self._tree.columns.parent[entry])
         else:
             undoing = ShapeFacts(kind, undoes=self._tree.columns.ids[entry])
             await self._append(undoing, [])
-        return Undone(kind, entry, self._leaf)
+        return self._undone(kind, entry, left)
 
     def shaped_rows(self, profile: Profile) -> list[ShapedRow]:
         """All that is pinned, omitted or kept at the leaf, in the order of the path; tokens are
@@ -292,12 +295,13 @@ class Edits:
             entry = in_force[-1]
         if entry is None or entry not in in_force:
             raise NothingToUndo("There is no prune in force on the active path.")
-        if entry == self._leaf:
+        left = self._leaf
+        if entry == left:
             await self._session.writer.move_leaf(self._tree.columns.parent[entry])
         else:
             data = {"undoes": self._tree.columns.ids[entry]}
-            await self._session.writer.append(CustomData(PRUNE_TYPE, data), self._leaf)
-        return Undone("prune", entry, self._leaf)
+            await self._session.writer.append(CustomData(PRUNE_TYPE, data), left)
+        return self._undone("prune", entry, left)
 
     # undo ----------------------------------------------------------------------------------------
 
@@ -311,10 +315,17 @@ class Edits:
         position = latest_on_path(self._tree, path, Kind.COMPACTION)
         if position < 0:
             raise NothingToUndo("There is no compaction on the active path.")
-        left = undo_origin(self._session, path[position])
-        leaf = left if left >= 0 else self._tree.columns.parent[path[position]]
+        origin, left = undo_origin(self._session, path[position]), self._leaf
+        leaf = origin if origin >= 0 else self._tree.columns.parent[path[position]]
         await self._session.writer.move_leaf(leaf)
-        return Undone("compaction", path[position], leaf)
+        return self._undone("compaction", path[position], left)
+
+    def latest(self) -> int:
+        """The entry that ``undo`` takes back; -1 for none."""
+        path = self._path
+        position = latest_on_path(self._tree, path, Kind.COMPACTION)
+        compaction = path[position] if position >= 0 else -1
+        return max([*prunes_on(self._tree, path), *shapes_on(self._tree, path), compaction])
 
     async def undo(self) -> Undone:
         """Take back the latest compaction, prune, pin, omission or rule of kept messages of the
@@ -322,16 +333,31 @@ class Edits:
 
         Raises NothingToUndo.
         """
-        path = self._path
-        prune = max(prunes_on(self._tree, path), default=-1)
-        shape = max(shapes_on(self._tree, path), default=-1)
-        position = latest_on_path(self._tree, path, Kind.COMPACTION)
-        compaction = path[position] if position >= 0 else -1
-        if shape > max(prune, compaction):
-            return await self.undo_shaping(shape)
-        if prune > compaction:
-            return await self.undo_prune(prune)
+        entry = self.latest()
+        if entry in self._tree.columns.shapes:
+            return await self.undo_shaping(entry)
+        if entry in self._tree.columns.prunes:
+            return await self.undo_prune(entry)
         return await self.undo_compaction()
+
+    def _undone(self, kind: UndoneKind, entry: int, left: int) -> Undone:
+        self._session.undone.append((self._leaf, left))
+        return Undone(kind, entry, self._leaf)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether the leaf is still where the latest undo put it."""
+        return bool(self._session.undone) and self._session.undone[-1][0] == self._leaf
+
+    async def redo(self) -> int:
+        """Let the latest undo hold no longer: the leaf from before it is the leaf again, which is
+        returned. Undo again takes it back. Raises NothingToUndo, StoreError."""
+        if not self.can_redo:
+            raise NothingToUndo("Nothing was taken back here.")
+        _, left = self._session.undone[-1]
+        await self._session.writer.move_leaf(left)
+        self._session.undone.pop()
+        return left
 
     # how -----------------------------------------------------------------------------------------
 

@@ -82,6 +82,8 @@ class OpenedSession:
         """What its replies and its drafts took; ``follow`` it before it is asked."""
         self.choices = SessionChoices(store, self.key)
         """What the user chose for it."""
+        self.undone: list[tuple[int, int]] = []
+        """The leaf after each undo since it was opened, and the leaf before it."""
 
     @property
     def tree(self) -> SessionTree:

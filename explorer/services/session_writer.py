@@ -51,6 +51,7 @@ class SessionWriter:
         self._began_ms = loaded.header.time_ms
         self._made_here: dict[int, bool] = {}
         """As far as it was asked."""
+        self._appended: set[int] = set()
 
     async def append(self, body: Body, parent: int) -> int:
         """Append one entry below ``parent`` and make it the leaf; returns its index.
@@ -75,6 +76,7 @@ class SessionWriter:
             await asyncio.wrap_future(saved)
             self.pull()
             index = self.tree.index_of(entry_id)
+            self._appended.add(index)
             if moves_leaf:
                 self._leaf_moved(index)
             return index
@@ -105,6 +107,11 @@ class SessionWriter:
         for at in entries:
             (record,) = self._store.records(self.key, at, at)
             self.tree.replace(at, record.facts, record.estimate)
+
+    def appended(self, index: int) -> bool:
+        """Whether an entry was appended by this writer: since the session was opened, and not by
+        another program."""
+        return index in self._appended
 
     def made_here(self, index: int) -> bool:
         """Whether this program recorded an entry: it came from no file, and no fork copied it.

@@ -46,6 +46,7 @@ from explorer.session.kinds import Flag, Kind
 from explorer.session.text import (
     PREVIEW_UNITS,
     call_title,
+    cut_line,
     first_line,
     name_in_words,
     prompt_line,
@@ -67,7 +68,7 @@ _HAS_TOOL_CALL, _ERROR, _PRUNING, _PLACEHOLDER = (
 )
 
 
-WORDS_VERSION = 70644548
+WORDS_VERSION = 3330121722
 """Another number when an entry's first words (``Facts.preview``) or the facts of compactions come
 out otherwise: what is stored is then described anew. ``tests/store/test_row_words.py`` asks for
 it."""
@@ -261,7 +262,7 @@ def _reply(entry: Entry, body: AssistantMessage) -> Facts:
         flags |= _HAS_TEXT
         if flags & _ERROR and not (body.error or body.model or body.provider):
             flags |= _PLACEHOLDER
-    preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
+    preview = text or cut_line(calls) or first_line(thinking)
     return Facts(
         entry.kind,
         flags,

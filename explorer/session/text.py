@@ -84,8 +84,16 @@ _NOTHING = late_pattern(r"[-*(\[\s]*(none|n/?a|nothing|no blockers?)[\s)\].]*", 
 
 def first_line(text: str) -> str:
     """The first line of a text that holds anything, cut for lists."""
-    line = text[: PREVIEW_UNITS * 4].lstrip().partition("\n")[0]
-    return " ".join(line[:PREVIEW_UNITS].split())
+    line = text[: PREVIEW_UNITS * 4].strip().partition("\n")[0].rstrip()
+    words = " ".join(line[:PREVIEW_UNITS].split())
+    return words if len(line) <= PREVIEW_UNITS else cut_line(f"{words}…")
+
+
+def cut_line(line: str) -> str:
+    """A line as long as rows are at most, with a mark where more of it was."""
+    if len(line) <= PREVIEW_UNITS:
+        return line
+    return f"{line[: PREVIEW_UNITS - 1].rstrip('… ')}…"
 
 
 _JOINT = late_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
@@ -146,7 +154,7 @@ def prompt_line(text: str) -> str:
     if not line.endswith(":") or len(line) > _LEAD_UNITS:
         return line
     rest = text.lstrip().partition("\n")[2]
-    return f"{line} {plain_line(first_line(rest))}".rstrip()[:PREVIEW_UNITS]
+    return cut_line(f"{line} {plain_line(first_line(rest))}".rstrip())
 
 
 def says_topic(line: str) -> bool:

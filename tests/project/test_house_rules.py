@@ -181,3 +181,28 @@ def writes(call: ast.Call) -> bool:
     given = [one.value if isinstance(one, ast.Constant) else None for one in call.args[:2]]
     opens = word == "open" and any(str(mode)[:1] in ("w", "x") for mode in given if mode)
     return word in _WRITING or (opens and not isinstance(given[0], int))
+
+
+def test_a_label_wraps_once_it_has_its_size_policy() -> None:
+    """``setSizePolicy`` takes back what ``setWordWrap`` sets: that the height follows from the
+    width. The last lines of a narrow label are cut off then."""
+    found = []
+    for path in python_files("ui"):
+        for function in functions(path):
+            wrapping: set[str] = set()
+            for node in sorted(ast.walk(function), key=lambda node: getattr(node, "lineno", 0)):
+                if isinstance(node, ast.Assign) and wraps(node.value):
+                    wrapping.update(map(ast.unparse, node.targets))
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                    label = ast.unparse(node.func.value)
+                    if node.func.attr == "setWordWrap":
+                        wrapping.add(label)
+                    elif node.func.attr == "setSizePolicy" and label in wrapping:
+                        found.append(f"{relative(path)}:{node.lineno}")
+    assert found == []
+
+
+def wraps(made: ast.expr) -> bool:
+    """Whether an expression makes a label that wraps."""
+    words = made.keywords if isinstance(made, ast.Call) else []
+    return any(word.arg in ("wraps", "wordWrap") for word in words)

@@ -153,9 +153,15 @@ def test_undo_restores_exactly_at_the_leaf_and_later(document: Document) -> None
     assert (undone.kind, undone.leaf, document.leaf) == ("omit", leaf, leaf)
     assert state() == before
     omitted = wait(document.edits.omit([2])).entry
+    assert not document.edits.can_redo, "the leaf went on elsewhere"
     wait(document.edits.rename("Later"))
+    later = state(), document.leaf
     undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry) == ("omit", omitted) and state() == before
+    assert wait(document.edits.redo()) == later[1] and (state(), document.leaf) == later
+    assert document.edits.latest() == omitted
+    wait(document.edits.undo())
+    assert state() == before
     pinned = wait(document.edits.pin([0, 5])).entry
     wait(document.edits.unpin([0]))
     assert list(document.edits.shape().pinned) == [5]
@@ -165,6 +171,23 @@ def test_undo_restores_exactly_at_the_leaf_and_later(document: Document) -> None
     assert not document.edits.shape()
     with pytest.raises(NothingToUndo):
         wait(document.edits.undo_shaping())
+
+
+def test_what_was_undone_one_after_the_other_is_redone_the_other_way_round(
+    document: Document,
+) -> None:
+    leaves = [document.leaf]
+    for entry in (2, 5):
+        wait(document.edits.pin([entry]))
+        leaves.append(document.leaf)
+    leaves.append(_compact(document))
+    assert document.writer.appended(leaves[-1]) and not document.writer.appended(leaves[0])
+    for leaf in leaves[-2::-1]:
+        assert wait(document.edits.undo()).leaf == leaf
+    for leaf in leaves[1:]:
+        assert wait(document.edits.redo()) == document.leaf == leaf
+    with pytest.raises(NothingToUndo):
+        wait(document.edits.redo())
 
 
 def test_what_cannot_be_shaped_is_refused_with_a_reason(document: Document) -> None:

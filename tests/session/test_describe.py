@@ -258,9 +258,11 @@ def test_a_message_without_an_entry_time_has_its_own() -> None:
 @given(st.text(st.sampled_from(" \n\t\r\xa0\u2003ab\x1f\u2028😀"), max_size=900))
 def test_the_first_line_is_the_first_that_holds_anything(text: str) -> None:
     head = text[: PREVIEW_UNITS * 4].lstrip()
-    line = head.split("\n", 1)[0][: PREVIEW_UNITS + 1]
+    line = head.split("\n", 1)[0].rstrip()
     found = first_line(text)
-    assert found == " ".join(line.split())[:PREVIEW_UNITS]
+    is_cut = len(line) > PREVIEW_UNITS
+    assert " ".join(line.split()).startswith(found.removesuffix("…"))
+    assert (found == " ".join(line.split())) is not is_cut and found.endswith("…") is is_cut
     assert "\n" not in found and len(found) <= PREVIEW_UNITS
 
 

@@ -92,13 +92,17 @@ def test_what_cannot_be_seen_is_replaced_one_for_one() -> None:
 
 
 def test_lines_for_lists_are_cut_at_their_bounds() -> None:
-    assert first_line(" \n one  two \nthree") == "one two" and first_line("x" * 300) == "x" * 200
+    assert first_line(" \n one  two \nthree") == "one two" and first_line("x" * 200) == "x" * 200
+    assert first_line("x" * 201) == "x" * 199 + "…" and first_line("x" * 900) == "x" * 199 + "…"
+    assert (
+        first_line("one  two" * 50).endswith("two…") and first_line("x" * 200 + " \ny")[-1] == "x"
+    )
     assert first_line("\n" * 799 + "x") == "x" and first_line("\n" * 800 + "x") == ""
     lead = "x" * 59 + ":"
     assert prompt_line(f"{lead}\nmore") == f"{lead} more"
     assert prompt_line(f"y{lead}\nmore") == f"y{lead}"
     assert prompt_line("one\ntwo") == "one" and prompt_line("one:") == "one:"
-    assert prompt_line(f"Do:\n{'x' * 300}") == ("Do: " + "x" * 200)[:200]
+    assert prompt_line(f"Do:\n{'x' * 300}") == "Do: " + "x" * 195 + "…"
     assert prompt_line("<task>\nDo it") == "Do it"
     assert prompt_line("<task> is it\nno") == "<task> is it"
     assert prompt_line("<task>") == "<task>" and prompt_line("x<task>\nDo it") == "x<task>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.audit.branch_audit import BranchAudit
 from explorer.compaction.partition import Verdict
@@ -71,9 +71,7 @@ class LeftModel(EntryModel[int]):
             )
             self._fates |= dict.fromkeys(audit.included, figure)
             self._fates |= dict.fromkeys(audit.left_out, ("did not fit", Verdict.LOST))
-            self._fates |= dict.fromkeys(
-                audit.excluded_by_rule, ("not summarized", Verdict.NOT_SENT)
-            )
+            self._fates |= dict.fromkeys(audit.excluded_by_rule, ("left out", Verdict.NOT_SENT))
         self.show(() if audit is None else audit.left)
 
     def fate(self, entry: int) -> tuple[str, Verdict]:
@@ -94,6 +92,7 @@ class BranchView(QWidget):
         self._tokens_of: TokensOf = _nothing
         self.which = ChoiceBox(self)
         self.which.setAccessibleName("Branch summary")
+        self.which.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.which.activated.connect(self._show)
         self.badge = ProvenanceBadge(self, "What was summarized")
         self.words = ClickLabel(self)

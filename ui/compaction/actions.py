@@ -14,7 +14,7 @@ NEEDS_ENTRY_ON_PATH = ("pin", "omit", "up_to_here", "from_here")
 
 
 def compaction_actions(session: WindowSession) -> list[MenuEntry]:
-    """Preview, draft, prune, undo, report and extensions."""
+    """Preview, draft, prune, undo and redo, report and extensions."""
     return [
         (ActionSpec("compact", "&Preview", "See what a compaction would summarize and keep",
                     COMPACTION, ("Ctrl+K",)), session.compaction.preview),
@@ -26,6 +26,8 @@ def compaction_actions(session: WindowSession) -> list[MenuEntry]:
         (ActionSpec("undo", "&Undo the latest compaction, prune, pin or omission",
                     "Take it back on the active path; its entry stays in the session",
                     COMPACTION, (QKeySequence.StandardKey.Undo,)), session.compaction.undo),
+        (ActionSpec("redo", "Re&do what was taken back", "Go back to where the latest undo left",
+                    COMPACTION, ("Ctrl+Shift+Z",)), session.compaction.redo),
         (ActionSpec("save_report", "Save a rep&ort…",
                     "Write what was kept and lost to a web page, Markdown or JSON",
                     AUDIT, ("Ctrl+Alt+S",)), session.report.choose),

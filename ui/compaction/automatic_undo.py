@@ -144,6 +144,7 @@ class AutomaticUndoController(QObject):
         except StoreError as error:
             state.notice("error", str(error), "Nothing was changed.")
             return None
+        state.state_changed.emit()
         state.select(undone.leaf)
         self._line.show()
         return undone

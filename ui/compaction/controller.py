@@ -1,4 +1,4 @@
-"""From the preview to the draft, the commit and the undo; and the cut on the map."""
+"""From the preview to the draft, the commit, undo and redo; and the cut on the map."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.edits import NothingToUndo
 from explorer.services.summary_request import DraftFailed, SummaryOrder
+from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.actions import NO_SESSION
 from ui.app_state import SUMMARY_MODEL, AppState
 from ui.compaction.automatic import AutomaticController
 from ui.compaction.words import is_possible, plain_reason
+from ui.shell.dialogs import Role, confirm
 
 MOST_WAITING = 5
 """Drafts of earlier that are shown again at most."""
@@ -53,6 +55,7 @@ class CompactionController(QObject):
         panel.commit_requested.connect(self.commit)
         panel.discard_requested.connect(self._discard)
         panel.undo_requested.connect(self.undo)
+        panel.redo_requested.connect(self.redo)
         window.map.selection_changed.connect(panel.show_entry)
         window.map.cut_dragged.connect(panel.set_cut)
         window.map.cut_dropped.connect(self._cut_dropped)
@@ -268,25 +271,45 @@ class CompactionController(QObject):
     # undo ------------------------------------------------------------------------------------
 
     def undo(self) -> None:
-        """Take back the latest compaction, prune, pin, omission or rule of the active path."""
-        self._state.tasks.start("Undoing", self._undo())
+        """Take back the latest compaction, prune, pin, omission or rule of the active path; asks
+        first where it was not made in this window."""
+        document = self._state.document
+        if document is None:
+            return
+        if self._state.agent_running:
+            self._state.say("The agent is still answering; stop it first.")
+            return
+        entry = document.edits.latest()
 
-    async def _undo(self) -> None:
+        def start() -> None:
+            self._state.tasks.start("Undoing", self._undo(document, entry))
+
+        if entry < 0 or document.writer.appended(entry):
+            start()
+            return
+        what = "compaction" if document.tree.kind(entry) is Kind.COMPACTION else "edit"
+        confirm(
+            self._state.window, "Undo",
+            f"Take back {what} #{entry}, which was not made in this window?",
+            "", "Take it &back", start, Role.AcceptRole,
+        )  # fmt: skip
+
+    async def _undo(self, document: Document, entry: int) -> None:
         state = self._state
-        if state.document is None:
+        if state.document is not document or document.edits.latest() != entry:
+            state.say("The session has moved on meanwhile.")
             return
-        if state.agent_running:
-            state.say("The agent is still answering; stop it first.")
-            return
-        left, made_here = state.document.leaf, state.document.writer.made_here
+        left, made_here = document.leaf, document.writer.made_here
         try:
-            undone = await state.document.edits.undo()
+            undone = await document.edits.undo()
         except NothingToUndo as error:
             state.say(str(error))
             return
         except StoreError as error:
             state.notice("error", str(error), "Nothing was changed.")
             return
+        # Only now there is something to redo.
+        state.state_changed.emit()
         if undone.kind == "prune":
             state.select(undone.leaf)
             state.say("The prune was taken back: the model is sent the tool results whole again.")
@@ -297,3 +320,23 @@ class CompactionController(QObject):
         state.window.compaction.undone(undone.entry, undone.leaf, left, made_here(undone.entry))
         state.window.show_tab("compaction")
         state.select(undone.leaf)
+
+    def redo(self) -> None:
+        """Go back to where the latest undo left."""
+        if self._state.agent_running:
+            self._state.say("The agent is still answering; stop it first.")
+        elif self._state.document is not None:
+            self._state.tasks.start("Redoing", self._redo(self._state.document))
+
+    async def _redo(self, document: Document) -> None:
+        state = self._state
+        try:
+            leaf = await document.edits.redo()
+        except NothingToUndo as error:
+            state.say(str(error))
+        except StoreError as error:
+            state.notice("error", str(error), "Nothing was changed.")
+        else:
+            state.state_changed.emit()
+            state.select(leaf)
+            state.say(f"The leaf is #{leaf} again: what was taken back holds.")

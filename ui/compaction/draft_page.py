@@ -47,7 +47,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, column_of, row, scroll_area, stacked
-from ui.widgets.plain_text import StreamView
+from ui.widgets.plain_text import StreamView, WholeLines
 from ui.widgets.terms import explain
 
 
@@ -224,6 +224,7 @@ class DraftPage(QWidget):
         self.sources = SourcesView(self)
         self.sources.entry_requested.connect(self.entry_requested)
         self.editor = QPlainTextEdit(self)
+        WholeLines(self.editor)
         self.editor.setAccessibleName("Text of the summary; it can be edited")
         self.editor.setTabChangesFocus(True)
         self.editor.textChanged.connect(self._edited)

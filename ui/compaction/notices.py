@@ -54,14 +54,15 @@ def not_stored(message: str) -> Notice:
     return Notice("error", message, "The draft is still here.", "Try again.")
 
 
-def undone(compaction: int, leaf: int, left: int, made_here: bool) -> Notice:
+def undone(
+    compaction: int, leaf: int, left: int, made_here: bool, redo: Callable[[], None]
+) -> Notice:
     """A notice that a compaction was undone; ``left``: the leaf before."""
     whose = "" if made_here else ", which its own agent made,"
-    back = "Its entry stays in the session and can be gone to."
-    if left != compaction:
-        back = f"All stays in the session; the leaf was #{left} and can be gone to."
     return Notice(
         "done",
         f"Compaction #{compaction}{whose} was taken back; the leaf is {place(leaf)} again.",
-        back,
+        f"All stays in the session; Redo comes back to #{left}.",
+        action="&Redo",
+        on_action=redo,
     )

@@ -109,6 +109,7 @@ class CompactionPanel(QWidget):
     """Draft, text, and the leaf that is left for it (None for none)."""
     discard_requested = Signal(object)
     undo_requested = Signal()
+    redo_requested = Signal()
     compare_asked = Signal()
     """Show what every profile would do."""
     profiles_asked = Signal()
@@ -543,5 +544,6 @@ class CompactionPanel(QWidget):
 
     def undone(self, compaction: int, leaf: int, left: int, made_here: bool) -> None:
         """Show that a compaction was undone; ``left``: the leaf before."""
-        self._tell(notices.undone(compaction, leaf, left, made_here))
+        redo = self.redo_requested.emit
+        self._tell(notices.undone(compaction, leaf, left, made_here, redo))
         self.refresh()

@@ -227,12 +227,16 @@ class AgentBar(QWidget):
         self.more.show_folded([part for part in folded if self._thinks or part != self.thinking])
 
     def _fits(self, folded: Collection[QWidget]) -> bool:
+        return self._lines(folded) <= (1 if self._is_low else 2)
+
+    def _lines(self, folded: Collection[QWidget]) -> int:
+        """Lines of the choices that are not folded, with the name of the model cut short."""
         widths = [
             theme.scaled(LEAST_MODEL) if part is self.models else part.sizeHint().width()
             for part in (*self._line, *([] if self._activity else [self.state]))
             if part not in folded
         ]
-        return lines_of(widths, self._room(), theme.S8) <= (1 if self._is_low else 2)
+        return lines_of(widths, self._room(), theme.S8)
 
     def _room(self) -> int:
         """Pixels for the choices beside what is pressed."""
@@ -264,10 +268,11 @@ class AgentBar(QWidget):
             part.setMinimumHeight(line)
 
     def _share_width(self) -> None:
-        """A long name of a model gives way where the bar is narrow, and in a low window to what
-        is to stand in its line."""
+        """A long name of a model gives way where the bar is narrow, and where all choices have
+        one line by that."""
         most = min(theme.scaled(WIDEST_MODEL), round(self.width() * MODEL_SHARE))
-        if self._is_low:
+        hidden = [part for part in self._line if part.isHidden()]
+        if self._is_low or self._lines(hidden) == 1:
             beside = [one for one in self._line if one is not self.models]
             taken = sum(one.sizeHint().width() + theme.S8 for one in beside if not one.isHidden())
             if not self._activity:

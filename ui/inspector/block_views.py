@@ -227,14 +227,11 @@ class FactsView(BlockView):
             return view
         label = QLabel(fact.value, self)
         label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
         label.setAlignment(Qt.AlignmentFlag.AlignTop)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         # A label that wraps asks for little; the names beside it would take the rest.
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        # Or it has the height of one line, however many there are.
-        policy.setHeightForWidth(True)
-        label.setSizePolicy(policy)
+        label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        label.setWordWrap(True)
         return label
 
 

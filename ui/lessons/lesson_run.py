@@ -28,9 +28,9 @@ from ui.map.pane import Shown
 from ui.map.rows import RowFilter
 from ui.theme import scaled
 
-ROOMY, LEAST = 1160, 860
+ROOMY, LEAST, TIGHT = 1160, 860, 680
 """Widths at a text scale of 100 %: below the first the inspector is there only where it is lit,
-below the second the map is not there then."""
+below the second the map is not there then, and below the third not even where it is lit too."""
 
 NO_PLACE = "This session has no place for this step."
 
@@ -243,7 +243,8 @@ class LessonRun(QObject):
             window.show_tab(part.tab or "entry")
         has_room = has_room_for_all(window)
         window.room.keep_side(True, with_inspector=bool(part.tab) or has_room)
-        window.map.setVisible(not part.tab or window.width() >= scaled(LEAST))
+        least = scaled(TIGHT if part.with_map else LEAST)
+        window.map.setVisible(not part.tab or window.width() >= least)
         window.agent.setVisible(name == "conversation")
         covered: list[QWidget] = []
         if self._asks_more():
@@ -251,7 +252,8 @@ class LessonRun(QObject):
             if name != "gauge":
                 covered.append(window.header.gauge)
         window.map.tell_context(not self._asks_more())
-        self._overlay.light(part.widgets(window), covered)
+        lit = [part.widgets(window), *([(window.map,)] if part.with_map else [])]
+        self._overlay.light(lit, covered)
 
     def _asks_more(self) -> bool:
         """Whether this step or a later one is still to be answered. Who asked why the cut that is

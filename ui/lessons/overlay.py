@@ -26,7 +26,7 @@ class Overlay(QWidget):
     def __init__(self, over: QWidget, panel: QWidget) -> None:
         super().__init__(over)
         self._over, self._panel = over, panel
-        self._lit: tuple[QWidget, ...] = ()
+        self._lit: tuple[Sequence[QWidget], ...] = ()
         self._covered: tuple[QWidget, ...] = ()
         self._watched: list[QWidget] = []
         self.setAccessibleName("Lesson: the rest of the window is quiet")
@@ -38,14 +38,15 @@ class Overlay(QWidget):
         theme.on_theme_changed(self.update)
         self.hide()
 
-    def light(self, lit: Sequence[QWidget], covered: Sequence[QWidget]) -> None:
-        """Light some widgets, and cover others, which would give the answer away."""
+    def light(self, lit: Sequence[Sequence[QWidget]], covered: Sequence[QWidget]) -> None:
+        """Light groups of widgets, and cover other widgets, which would give the answer away."""
         self._unwatch()
         self._lit, self._covered = tuple(lit), tuple(covered)
-        self._watched = list(dict.fromkeys((self._over, self._panel, *lit, *covered)))
+        shown = [widget for group in lit for widget in group]
+        self._watched = list(dict.fromkeys((self._over, self._panel, *shown, *covered)))
         for widget in self._watched:
             widget.installEventFilter(self)
-        for widget in reversed(self._lit):
+        for widget in reversed(shown):
             bring_into_sight(widget)
         self.raise_()
         self._place()
@@ -67,18 +68,23 @@ class Overlay(QWidget):
         """The widgets of which nothing is seen but what is lit."""
         return self._covered
 
-    def lit_rect(self) -> QRect:
-        """Where the lit widgets are in the window's centre, together."""
-        found = QRect()
-        for widget in self._lit:
-            found = found.united(shown_rect(widget, self._over))
+    def lit_rects(self) -> list[QRect]:
+        """Where the groups of lit widgets are in the window's centre, as far as they are seen."""
+        found = []
+        for group in self._lit:
+            rect = QRect()
+            for widget in group:
+                rect = rect.united(shown_rect(widget, self._over))
+            if not rect.isEmpty():
+                found.append(rect)
         return found
 
     def _place(self) -> None:
         self.setGeometry(self._over.rect())
         quiet = QRegion(self.rect())
-        # The frame around the lit part is painted on its edge, outside of it where there is room.
-        quiet -= QRegion(self.lit_rect())
+        # The frame around a lit part is painted on its edge, outside of it where there is room.
+        for rect in self.lit_rects():
+            quiet -= QRegion(rect)
         quiet -= QRegion(shown_rect(self._panel, self._over))
         # Hidden meanwhile, so that what the mask uncovers is repainted.
         self.hide()
@@ -87,13 +93,13 @@ class Overlay(QWidget):
 
     def _clear_of_lit(self, rect: QRect) -> QRect:
         """The larger part of a rectangle above or below what is lit."""
-        lit = self.lit_rect()
-        if not lit.intersects(rect):
-            return rect
-        above, below = QRect(rect), QRect(rect)
-        above.setBottom(lit.top() - 1)
-        below.setTop(lit.bottom() + 1)
-        return max(above, below, key=QRect.height)
+        for lit in self.lit_rects():
+            if lit.intersects(rect):
+                above, below = QRect(rect), QRect(rect)
+                above.setBottom(lit.top() - 1)
+                below.setTop(lit.bottom() + 1)
+                rect = max(above, below, key=QRect.height)
+        return rect
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in _FOLLOWED:
@@ -115,9 +121,8 @@ class Overlay(QWidget):
                 painter.setFont(theme.small_font())
                 words = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
                 painter.drawText(rect.adjusted(12, 12, -12, -12), int(words), COVERED)
-        lit = self.lit_rect()
-        if not lit.isEmpty():
-            painter.setPen(QPen(now.accent, 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(now.accent, 2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for lit in self.lit_rects():
             painter.drawRect(lit.adjusted(-1, -1, 1, 1))
         painter.end()

@@ -17,6 +17,8 @@ class Part(Struct, frozen=True):
     widgets: Callable[[MainWindow], tuple[QWidget, ...]]
     tab: str = ""
     """Empty: not in the inspector."""
+    with_map: bool = False
+    """Whether the map is lit too, where what is done in the part is to be watched."""
 
 
 PARTS: dict[str, Part] = {
@@ -36,6 +38,7 @@ PARTS: dict[str, Part] = {
             window.compaction.setup.window_size,
         ),
         "compaction",
+        with_map=True,
     ),
     "ledger": Part(lambda window: (window.compaction.setup.table,), "compaction"),
     "instructions": Part(lambda window: (window.compaction.setup.instructions,), "compaction"),

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFont, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 from explorer.store import SessionRow
 from ui import theme
 from ui.audit.known import NOT_RECORDED
-from ui.widgets.labels import LinkButton
+from ui.widgets.labels import LinkButton, elided
 from ui.widgets.panels import column_in
 
 AnyIndex = QModelIndex | QPersistentModelIndex
@@ -103,7 +103,7 @@ class LibraryModel(QAbstractListModel):
         if isinstance(row, str):
             return " ".join(row.split()) if role == Qt.ItemDataRole.DisplayRole else None
         if role == Qt.ItemDataRole.DisplayRole:
-            return " ".join(row.title.split()) or "Untitled session"
+            return self.title(index.row())
         if role == KEY_ROLE:
             return row.key
         if role == DETAIL_ROLE:
@@ -114,6 +114,13 @@ class LibraryModel(QAbstractListModel):
             return f"{row.title}, {detail(row, datetime.now().astimezone())}"
         return None
 
+    def title(self, at: int) -> str | None:
+        """The title of a row's session; None for a heading."""
+        row = self._rows[at]
+        if isinstance(row, str):
+            return None
+        return " ".join(row.title.split()) or "Untitled session"
+
     def row_of(self, key: int) -> int:
         for at, row in enumerate(self._rows):
             if not isinstance(row, str) and row.key == key:
@@ -121,15 +128,41 @@ class LibraryModel(QAbstractListModel):
         return -1
 
 
+def title_lines(metrics: QFontMetrics, title: str, width: int) -> list[str]:
+    """A title in one line, or broken between two words into two that fit a width in pixels."""
+    if metrics.horizontalAdvance(title) <= width:
+        return [title]
+    first, *words = title.split()
+    while words and metrics.horizontalAdvance(f"{first} {words[0]}") <= width:
+        first = f"{first} {words.pop(0)}"
+    return [elided(metrics, line, width) for line in (first, " ".join(words)) if line]
+
+
 class LibraryDelegate(QStyledItemDelegate):
-    """A title over a dim detail; the open session has a bar at its left edge."""
+    """A title, in two lines where it needs them, over a dim detail; the open session has a bar at
+    its left edge."""
 
     open_key = 0
 
+    def __init__(self, view: QListView, model: LibraryModel) -> None:
+        super().__init__(view)
+        self._view, self._model = view, model
+        self._widths: dict[tuple[str, str], int] = {}
+        """Pixels of titles in a font."""
+
     def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
-        line = option.fontMetrics.lineSpacing()
-        heading = index.data(KEY_ROLE) is None
-        return QSize(120, line + theme.S16 if heading else 2 * line + theme.S12)
+        # Asked for each row at every new width of the pane.
+        metrics = self._view.fontMetrics()
+        line, title = metrics.lineSpacing(), self._model.title(index.row())
+        if title is None:
+            return QSize(120, line + theme.S16)
+        room = self._view.viewport().width() - theme.S16 - theme.S8
+        key = title, self._view.font().key()
+        width = self._widths.get(key)
+        if width is None:
+            width = self._widths[key] = metrics.horizontalAdvance(title)
+        lines = 3 if width > room and " " in title else 2
+        return QSize(120, lines * line + theme.S12)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         colors = theme.theme()
@@ -149,19 +182,18 @@ class LibraryDelegate(QStyledItemDelegate):
             painter.fillRect(QRect(rect.topLeft(), QSize(3, rect.height())), colors.accent)
         painter.setPen(QPen(colors.ink))
         painter.setFont(font)
-        metrics = painter.fontMetrics()
-        title = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, inner.width())
-        painter.drawText(
-            inner.adjusted(0, 0, 0, -inner.height() // 2), Qt.AlignmentFlag.AlignVCenter, title
-        )
+        lines = title_lines(painter.fontMetrics(), str(index.data()), inner.width())
+        height = inner.height() // (len(lines) + 1)
+        place = QRect(inner.left(), inner.top(), inner.width(), height)
+        for line in lines:
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, line)
+            place.translate(0, height)
         painter.setPen(QPen(colors.dim))
         painter.setFont(theme.small_font())
         text = painter.fontMetrics().elidedText(
             str(index.data(DETAIL_ROLE)), Qt.TextElideMode.ElideRight, inner.width()
         )
-        painter.drawText(
-            inner.adjusted(0, inner.height() // 2, 0, 0), Qt.AlignmentFlag.AlignVCenter, text
-        )
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
         if state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(colors.accent, 1, Qt.PenStyle.DotLine))
             painter.drawRect(rect.adjusted(1, 1, -2, -2))
@@ -184,6 +216,7 @@ class SessionList(QListView):
         self._spare = 0
         """Pixels at the lower edge that show nothing."""
         self.verticalScrollBar().valueChanged.connect(lambda _value: self._fit())
+        self.verticalScrollBar().rangeChanged.connect(lambda _least, _most: self._fit())
 
     def _fit(self) -> None:
         room = self.viewport().height() + self._spare
@@ -195,6 +228,9 @@ class SessionList(QListView):
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            # The titles may need more lines, or fewer.
+            self.scheduleDelayedItemsLayout()
         self._fit()
         self.scrollTo(self.currentIndex())
 
@@ -216,8 +252,9 @@ class LibraryPane(QWidget):
         title = QLabel("Sessions", self)
         theme.bind_font(title, lambda: theme.ui_font(1, bold=True))
         self.model = LibraryModel()
-        self.delegate = LibraryDelegate(self)
         self.list = self._make_list()
+        self.delegate = LibraryDelegate(self.list, self.model)
+        self.list.setItemDelegate(self.delegate)
         self.import_button = QPushButton("Import…", self)
         self.import_button.setToolTip("Import session files (or drop them on the window)")
         self.import_button.clicked.connect(self.import_requested)
@@ -247,7 +284,6 @@ class LibraryPane(QWidget):
     def _make_list(self) -> SessionList:
         made = SessionList(self)
         made.setModel(self.model)
-        made.setItemDelegate(self.delegate)
         made.setFrameShape(QListView.Shape.NoFrame)
         made.setProperty("surface", "panel")
         made.viewport().setAutoFillBackground(False)

@@ -19,11 +19,11 @@ NEEDS_SESSION = (
     *(f"filter_{choice.name.lower()}" for choice in RowFilter),
     *(f"shown_{shown.name.lower()}" for shown in Shown),
 )
-NEEDS_COMPACTIONS = ("fold_all", "unfold_all")
+NEEDS_COMPACTIONS = ("fold_all", "unfold_all", "previous_compaction", "next_compaction")
 
 
 def map_actions(session: WindowSession) -> list[MenuEntry]:
-    """Zoom, filters, folds, and what is shown beside the map."""
+    """Zoom, filters, folds, what is shown beside the map, and the way to compactions."""
     pane = session.window.map
     found: list[MenuEntry] = [
         (ActionSpec("zoom_in", "Zoom &in", "See less of the session, larger (+ on the map)", MAP),
@@ -53,5 +53,11 @@ def map_actions(session: WindowSession) -> list[MenuEntry]:
                     MAP, separator=True), lambda: pane.fold_all(True)),
         (ActionSpec("unfold_all", "&Unfold what was summarized",
                     "Unfold every compaction (→ on one)", MAP), lambda: pane.fold_all(False)),
+        (ActionSpec("previous_compaction", "&Previous compaction",
+                    "Select the compaction before the selected entry ({ on the map)", MAP),
+         partial(pane.select_compaction, -1)),
+        (ActionSpec("next_compaction", "&Next compaction",
+                    "Select the compaction after the selected entry (} on the map)", MAP),
+         partial(pane.select_compaction, 1)),
     ]  # fmt: skip
     return found

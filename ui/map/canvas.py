@@ -193,8 +193,9 @@ class Geometry(Struct, frozen=True):
         return QRectF(self.lane_x(lane) - side / 2, self.middle(row) - side / 2, side, side)
 
     def pill(self, y: float, text_width: float) -> QRectF:
-        """The handle of the cut, on its line at height ``y``."""
-        width, height = text_width + self.px(28), self.px(20)
+        """The handle of the cut, on its line at height ``y``: at the actual size it just fits
+        between the words of the two rows."""
+        width, height = text_width + self.px(24), self.px(13.5)
         right = min(self.text_right - self.px(12), self.width - self.px(12))
         return QRectF(max(self.px(60), right - width), y - height / 2, width, height)
 

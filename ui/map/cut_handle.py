@@ -68,7 +68,8 @@ def paint_cut(canvas: Canvas) -> None:
     painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2)
     painter.setFont(inks.small)
     painter.setPen(inks.theme.on_accent)
-    painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
+    centred = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
+    painter.drawText(pill, int(centred), text)
 
 
 def _valid_cuts(canvas: Canvas) -> None:

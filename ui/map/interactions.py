@@ -52,13 +52,21 @@ def turn_entry(model: MapModel, direction: int) -> int:
 
 def branch_point_entry(model: MapModel, direction: int) -> int:
     """The previous or next entry with several children that is shown."""
-    points = model.lanes.branch_points()
+    return _next_shown(model, model.lanes.branch_points(), direction)
+
+
+def compaction_entry(model: MapModel, direction: int) -> int:
+    """The previous or next compaction that is shown."""
+    return _next_shown(model, list(model.tree.columns.compactions), direction)
+
+
+def _next_shown(model: MapModel, entries: list[int], direction: int) -> int:
+    """Of entries in their order, the next one before or after the selected one; -1 for none."""
     if direction > 0:
-        place = bisect_right(points, model.selected)
-        near = points[place:]
+        near = entries[bisect_right(entries, model.selected) :]
     else:
-        near = points[: bisect_left(points, model.selected)][::-1]
-    return next((point for point in near if model.rows.row(point) >= 0), -1)
+        near = entries[: bisect_left(entries, model.selected)][::-1]
+    return next((entry for entry in near if model.rows.row(entry) >= 0), -1)
 
 
 def entry_to_left(model: MapModel) -> int:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from explorer.session.payloads import Previews
 from explorer.session.tree import SessionTree
 from ui.map.canvas import Level
+from ui.map.interactions import compaction_entry
 from ui.map.minimap import MiniMap
 from ui.map.model import MapModel
 from ui.map.outline import OutlineView
@@ -393,6 +394,12 @@ class MapPane(QWidget):
         self.model.select(index)
         if reveal:
             self.view.reveal(index, centre=True)
+
+    def select_compaction(self, direction: int) -> None:
+        """Select the previous (-1) or next (1) compaction, if one is shown there."""
+        entry = compaction_entry(self.model, direction)
+        if entry >= 0:
+            self.select(entry)
 
     def show_cut(self) -> None:
         """Bring the cut on screen; what is selected stays so."""

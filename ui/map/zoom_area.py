@@ -88,7 +88,7 @@ class ZoomedArea(QAbstractScrollArea):
         """The handle of the cut in the viewport."""
         geometry, metrics = self.geometry_now(), self.inks.small_metrics
         text = handle_text(self.model, self.cut_now(), geometry, metrics)
-        return geometry.pill(self.cut_line(), metrics.horizontalAdvance(text))
+        return geometry.pill(self.cut_line() - 0.5, metrics.horizontalAdvance(text))
 
     # scrolling and zoom ----------------------------------------------------------------------
 

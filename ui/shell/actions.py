@@ -63,7 +63,7 @@ NEEDS_LEAF = ("goto_start", "leaf")
 NEEDS_HITS = ("next_hit", "previous_hit")
 CHANGES = (
     *("rename", "goto", "goto_start", "label", "edit_again", "fork", "side_by_side"),
-    *("summarize", "prune", "undo", "pin", "omit", "up_to_here", "from_here"),
+    *("summarize", "prune", "undo", "redo", "pin", "omit", "up_to_here", "from_here"),
     *("compact_now", "undo_and_go_on", "workspace", "continue", "focus_agent"),
     *("recall_test", "check_mend", *resume.ACTIONS),
 )
@@ -154,6 +154,8 @@ class WindowActions(QObject):
         registry.enable(("summarize",), can_summarize, session.compaction.why_not)
         nothing = "There is nothing to take back on the active path."
         registry.enable(("undo",), self._can_undo(), nothing)
+        can_redo = document is not None and document.edits.can_redo
+        registry.enable(("redo",), can_redo, "Nothing was taken back here.")
         compactions = document is not None and bool(document.tree.columns.compactions)
         registry.enable(session_map.NEEDS_COMPACTIONS, compactions, "There is no compaction yet.")
         shown = window.compaction.partition

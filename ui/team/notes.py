@@ -36,8 +36,8 @@ class NoteLine(QWidget):
         if is_label:
             self.words.setProperty("keycap", True)
         else:
-            self.words.setWordWrap(True)
             self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            self.words.setWordWrap(True)
         written = when(note.made_ms, datetime.now().astimezone())
         self.who = QLabel(f"{note.author}, {written}", self)
         self.who.setTextFormat(Qt.TextFormat.PlainText)

@@ -130,9 +130,9 @@ QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox, QComboBox {
   color: $ink; background: $card; border: 1px solid $line; border-radius: ${radius}px;
   selection-background-color: $selection; selection-color: $ink;
 }
-QLineEdit { padding: 4px 9px; min-height: 18px; }
+QLineEdit { padding: 4px 9px; min-height: ${field}px; }
 QPlainTextEdit, QTextEdit { padding: 3px 5px; }
-QAbstractSpinBox { padding: 3px 20px 3px 7px; min-height: 18px; }
+QAbstractSpinBox { padding: 3px 20px 3px 7px; min-height: ${field}px; }
 QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus {
   border: none; padding: 0; min-height: 0; background: transparent;
 }
@@ -182,7 +182,7 @@ QTextEdit[plain="true"], QPlainTextEdit[plain="true"], QTextBrowser[plain="true"
   border: none; background: transparent; padding: 0; border-radius: 0;
 }
 QTextEdit[flat="true"]:focus, QPlainTextEdit[plain="true"]:focus { border: none; }
-QComboBox { padding: 4px 24px 4px 9px; min-height: 18px; }
+QComboBox { padding: 4px 24px 4px 9px; min-height: ${field}px; }
 QComboBox:hover { border-color: $faint; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow {
@@ -210,7 +210,7 @@ QTabWidget::pane { border: none; border-top: 1px solid $line; }
 QTabBar { border: none; background: transparent; qproperty-drawBase: 0; }
 QTabBar::tab {
   color: $dim; background: transparent; border: none; border-bottom: 2px solid transparent;
-  padding: 9px 11px 8px 11px; margin: 0;
+  padding: 9px 7px 8px 7px; margin: 0;
 }
 QTabBar::tab:hover { color: $ink; }
 QTabBar::tab:selected { color: $ink; border-bottom-color: $accent; }
@@ -309,6 +309,8 @@ def build_style_sheet(now: Theme) -> str:
         tick_ring=(ring := scaled(4)),
         tick_inner=max(3, tick + 2 - 2 * ring),
         arrow=scaled(12),
+        # What a low window may squeeze a box to: its words are still whole.
+        field=max(18, scaled(17)),
         icons=ICON_DIR.as_posix(),
         quiet=_css(blend(now.dim, now.paper, 0.75)),
         hover=_css(blend(now.ink, now.paper, 0.06)),

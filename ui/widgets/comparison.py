@@ -173,7 +173,6 @@ class FiguresGrid(QWidget):
         label.setAlignment(TOP)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        # After the policy, which else takes back that the height follows from the width.
         label.setWordWrap(True)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label

@@ -8,10 +8,12 @@ piece by piece, at most 64 KB and a few milliseconds at a time, between the wind
 from __future__ import annotations
 
 import re
+from math import ceil
 
 from PySide6.QtCore import (
     QCoreApplication,
     QElapsedTimer,
+    QEvent,
     QObject,
     QSize,
     Qt,
@@ -19,7 +21,14 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QResizeEvent, QTextCursor, QTextDocument, QTextOption, QWheelEvent
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QResizeEvent,
+    QTextCursor,
+    QTextDocument,
+    QTextOption,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QFrame, QPlainTextDocumentLayout, QPlainTextEdit, QSizePolicy, QWidget
 from shiboken6 import isValid
 
@@ -106,6 +115,38 @@ def _free(document: QTextDocument) -> None:
     _freers[0].free(document)
 
 
+class WholeLines(QObject):
+    """Ends a text that scrolls between two of its lines, at whatever height it is given."""
+
+    def __init__(self, text: QPlainTextEdit) -> None:
+        super().__init__(text)
+        self._text = text
+        self._spare = 0
+        """Pixels at the lower edge that show nothing."""
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(0)
+        self._soon.timeout.connect(self._fit)
+        text.viewport().installEventFilter(self)
+        text.verticalScrollBar().rangeChanged.connect(lambda _least, _most: self._soon.start())
+
+    def _fit(self) -> None:
+        text, document = self._text, self._text.document()
+        room, margin = text.viewport().height() + self._spare, document.documentMargin()
+        # A document of plain text measures its height in lines.
+        line, lines = ceil(QFontMetricsF(text.font()).lineSpacing()), document.size().height()
+        fits = lines * line + 2 * margin <= room
+        spare = 0 if fits or room < line else round(room - margin) % line
+        if spare != self._spare:
+            self._spare = spare
+            text.setViewportMargins(0, 0, 0, spare)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._soon.start()
+        return super().eventFilter(watched, event)
+
+
 MANY_LINES = 10_000
 
 
@@ -137,6 +178,7 @@ class PlainTextView(QPlainTextEdit):
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._more)
+        WholeLines(self)
         on_theme_changed(self._restyle)
         self._restyle()
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QToolTip, QWidget
 from ui.theme import bind_font, on_theme_changed, paint_verdict, scaled, small_font, theme
 from ui.widgets.figures import full, short
 from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import elided
 from ui.widgets.terms import OF_SHARES, meaning
 
 
@@ -61,7 +62,7 @@ class LegendItem(QAbstractButton):
             self.setCursor(Qt.CursorShape.PointingHandCursor)
         else:
             self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.set_share(share)
         on_theme_changed(self.update)
 
@@ -93,6 +94,11 @@ class LegendItem(QAbstractButton):
         width = sign + 6 + metrics.horizontalAdvance(self.text()) + 6
         return QSize(width, max(metrics.height(), height) + 4)
 
+    def minimumSizeHint(self) -> QSize:
+        """Room for a name and its figure; the tip has what is added to them."""
+        hint = self.sizeHint()
+        return QSize(min(hint.width(), scaled(_LEAST)), hint.height())
+
     def paintEvent(self, event: QPaintEvent, /) -> None:
         now, painter = theme(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -105,7 +111,12 @@ class LegendItem(QAbstractButton):
         paint_share(painter, QRectF(2, top, width, height), self.share)
         painter.setPen(now.ink if self.isChecked() else now.dim)
         text = self.rect().adjusted(width + 7, 0, 0, 0)
-        painter.drawText(text, int(Qt.AlignmentFlag.AlignVCenter), self.text())
+        shown = elided(self.fontMetrics(), self.text(), text.width())
+        painter.drawText(text, int(Qt.AlignmentFlag.AlignVCenter), shown)
+
+
+_LEAST = 180
+"""Pixels of an item at a text scale of 100 %."""
 
 
 def beyond_share(tokens: int) -> Share:

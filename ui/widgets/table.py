@@ -15,6 +15,7 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
+    QRect,
     Qt,
     Signal,
 )
@@ -40,7 +41,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.theme import S12, S16, mono_font, on_theme_changed, scaled, small_font, theme
+from ui.theme import S4, S12, S16, mono_font, on_theme_changed, scaled, small_font, theme
 
 Index = QModelIndex | QPersistentModelIndex
 Row = TypeVar("Row")
@@ -289,6 +290,8 @@ class Table(QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
+        # What was left out at the lower edge is moved along when the table scrolls.
+        self.verticalScrollBar().valueChanged.connect(lambda _value: self.viewport().update())
         self.verticalHeader().hide()
         self.verticalHeader().setAccessibleName("Rows")
         header = self.horizontalHeader()
@@ -457,8 +460,24 @@ class Table(QTableView):
                 menu.addAction(by)
         menu.popup(event.globalPos())
 
+    def whole_rows(self) -> QRect:
+        """The part of the viewport that shows something: where the first row is whole, one that
+        the lower edge would cut through is left out; at the end of a table that scrolls by rows,
+        one that the upper edge would."""
+        port = self.viewport().rect()
+        first, last = self.rowAt(0), self.rowAt(port.bottom())
+        above = self.rowViewportPosition(first)
+        if first < 0 or not above:
+            top = self.rowViewportPosition(last)
+            # Its words are whole without the room below them.
+            if top > 0 and top + self.rowHeight(last) - S4 > port.height():
+                port.setBottom(top - 1)
+        elif self.verticalScrollMode() is QAbstractItemView.ScrollMode.ScrollPerItem:
+            port.setTop(above + self.rowHeight(first))
+        return port
+
     def paintEvent(self, event: QPaintEvent, /) -> None:
-        super().paintEvent(event)
+        super().paintEvent(QPaintEvent(event.region() & self.whole_rows()))
         if self.empty_text and not self.rows.rowCount():
             painter = QPainter(self.viewport())
             painter.setPen(theme().dim)

@@ -17,7 +17,7 @@ from explorer.session.describe import Facts, error_mark, result_flags
 from explorer.session.file_tools import FileOp, file_ops
 from explorer.session.json_values import time_ms
 from explorer.session.kinds import Flag, Kind
-from explorer.session.text import PREVIEW_UNITS, call_title, first_line, prompt_line
+from explorer.session.text import PREVIEW_UNITS, call_title, cut_line, first_line, prompt_line
 from explorer.tokens.estimate import json_units, utf16_units
 
 _TEXT, _THINKING, _CALL, _ERROR = (
@@ -63,7 +63,7 @@ def digest_reply(values: Sequence[dict[str, Any]]) -> tuple[Facts, int] | None:
                 ops += file_ops(name, given, call)
             else:
                 return None
-    preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
+    preview = text or cut_line(calls) or first_line(thinking)
     if not preview:
         return None
     usage = reply_usage(values)

@@ -23,7 +23,7 @@ from explorer.session.file_tools import FILE_TOOLS, file_ops
 from explorer.session.json_values import MAX_COUNT, MAX_DEPTH, is_too_deep
 from explorer.session.kinds import Flag, Kind
 from explorer.session.records import Ops
-from explorer.session.text import PREVIEW_UNITS, call_title, first_line, prompt_line
+from explorer.session.text import PREVIEW_UNITS, call_title, cut_line, first_line, prompt_line
 from explorer.tokens.estimate import estimate_entry, json_units, utf16_units
 
 LARGE_BYTES = 64 << 10
@@ -223,7 +223,7 @@ def _reply(
             raise ValueError("an image, or what is not known")
     if text:
         flags |= _TEXT
-    preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
+    preview = text or cut_line(calls) or first_line(thinking)
     if not preview:
         raise ValueError("a reply that says nothing")
     if found:

@@ -203,7 +203,10 @@ def test_after_the_commit_there_is_an_undo(panel: CompactionPanel) -> None:
     panel.undone(900, 899, 1017, made_here=False)
     words = shown_texts(panel.notice)
     assert "Compaction #900, which its own agent made, was taken back" in words
-    assert "the leaf was #1017" in words, "the way back"
+    assert "Redo comes back to #1017" in words
+    spy = Heard(panel.redo_requested)
+    QTest.mouseClick(button(panel.notice, "Redo"), Left)
+    assert spy.count() == 1
 
 
 def test_a_commit_that_failed_keeps_the_draft(panel: CompactionPanel) -> None:

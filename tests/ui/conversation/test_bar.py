@@ -42,3 +42,15 @@ def test_in_a_low_window_there_is_one_line_and_the_rest_is_in_the_menu(
     bar.set_low(False)
     assert any(switch.isVisible() for switch in switches)
     bar.deleteLater()
+
+
+def test_a_wide_bar_has_one_line_beside_continue_too(app: QApplication) -> None:
+    """The name of the model gives the room, as far as it can be read."""
+    bar = AgentBar()
+    bar.models.set_models([("a/model-of-a-long-name", "model-of-a-long-name, the newest")], "")
+    bar.show()
+    bar.offer_going_on("It was stopped.")
+    bar.resize(940, 80)
+    app.processEvents()
+    assert bar.ask_switch.isVisible() and not bar.lines_needed()
+    bar.deleteLater()

@@ -15,7 +15,7 @@ from explorer.services.discovery import ListedSession, Scan, SearchFailure, Stat
 from explorer.store.rows import SessionRow
 from tests.ui.waiting import settle
 from ui.library.found import FoundDialog
-from ui.library.pane import LibraryPane, detail, project, when
+from ui.library.pane import LibraryPane, detail, project, title_lines, when
 
 NOW = datetime(2026, 11, 21, 15, 0, tzinfo=UTC)
 
@@ -88,7 +88,9 @@ def test_sessions_are_grouped_newest_first(pane: LibraryPane) -> None:
 
 
 def test_no_row_is_cut_and_the_open_session_stays_in_sight(pane: LibraryPane) -> None:
-    pane.show_sessions([row(at, f"S{at}", "/w", ms(2026, 3, at)) for at in range(1, 20)], 12)
+    long = "Make the nightly import survive a restart"
+    names = {at: f"S{at}" if at % 3 else f"S{at} {long}" for at in range(1, 20)}
+    pane.show_sessions([row(at, name, "/w", ms(2026, 3, at)) for at, name in names.items()], 12)
     at = pane.model.index(pane.model.row_of(12))
     for height in range(260, 420, 9):
         pane.resize(220, height)
@@ -102,6 +104,23 @@ def test_no_row_is_cut_and_the_open_session_stays_in_sight(pane: LibraryPane) ->
         ]
         assert pane.list.visualRect(at) in shown, height
         assert all(rect.top() >= 0 and rect.bottom() < room for rect in shown), height
+
+
+def test_a_long_title_has_two_lines_and_as_many_words_as_they_hold(pane: LibraryPane) -> None:
+    long = "Make the nightly import survive a restart of the database"
+    pane.show_sessions([row(1, "Old", "/w", 2), row(2, long, "/w", 1)], 1)
+    settle()
+    heights = [pane.list.visualRect(pane.model.index(at)).height() for at in (1, 2)]
+    metrics = pane.list.fontMetrics()
+    assert heights[1] - heights[0] == metrics.lineSpacing()
+    width = metrics.horizontalAdvance("Make the nightly imp")
+    assert title_lines(metrics, "Old", width) == ["Old"]
+    first, second = title_lines(metrics, long, width)
+    assert first == "Make the nightly" and second.startswith("import") and second.endswith("…")
+    assert title_lines(metrics, long.replace(" ", "_"), width)[0].endswith("…")
+    pane.resize(600, 400)
+    settle()
+    assert pane.list.visualRect(pane.model.index(2)).height() == heights[0]
 
 
 def test_a_click_and_the_keys_open_but_not_what_is_open(pane: LibraryPane) -> None:

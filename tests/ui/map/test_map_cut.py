@@ -164,11 +164,19 @@ def test_tips_tell_the_verdict_and_its_reason(show: Show, branchy: Branchy) -> N
 
 
 def test_the_handle_covers_no_words(show: Show, branchy: Branchy) -> None:
-    """Rows beside the cut end their words before it, wide and narrow, at every zoom."""
+    """At the actual size it lies between the words of two rows, which it shortens no more than
+    those farther away; where rows are lower, those beside the cut end their words before it."""
     pane, first = with_cut(show, branchy)
     kept = first.path[first.cut]
     for width in (900, 420, 330):
         pane.resize(width, 600)
+        pane.view.set_zoom(1)
+        geometry, pill = pane.view.geometry_now(), pane.view.pill_rect()
+        half = pane.view.inks.metrics.height() / 2
+        above, below = (pane.model.rows.row(entry) for entry in (first.path[first.cut - 1], kept))
+        assert geometry.middle(above) + half <= pill.top()
+        assert geometry.middle(below) - half >= pill.bottom()
+        pane.view.set_zoom(0.8)
         pane.view.reveal(kept, centre=True)
         settle()
         now = theme.theme()

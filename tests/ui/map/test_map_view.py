@@ -98,6 +98,19 @@ def test_brackets_lead_to_branch_points_and_right_to_siblings(show: Show, branch
     assert pane.selected == branchy.fork, "left leads to the parent"
 
 
+def test_braces_lead_to_compactions(show: Show, branchy: Branchy) -> None:
+    pane, shift = show(branchy.document), Mod.ShiftModifier
+    press(pane, Key.Key_BraceRight, shift)
+    assert pane.selected == branchy.leaf, "no later compaction"
+    press(pane, Key.Key_BraceLeft, shift)
+    assert pane.selected == branchy.compaction
+    press(pane, Key.Key_BraceLeft, shift)
+    assert pane.selected == branchy.compaction, "no earlier compaction"
+    press(pane, Key.Key_Home)
+    pane.select_compaction(1)
+    assert pane.selected == branchy.compaction
+
+
 def test_enter_and_double_click_activate(show: Show, branchy: Branchy) -> None:
     pane = show(branchy.document)
     spy = QSignalSpy(pane.activated)

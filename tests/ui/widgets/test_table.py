@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from itertools import product
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
@@ -143,6 +144,34 @@ def test_a_hundred_thousand_rows_are_shown_and_sorted_at_once(app: QApplication)
     settle()
     assert time.perf_counter() - started < 2
     assert model.row_of(model.at(54_321)) == 54_321
+
+
+def test_no_row_is_cut_through_at_an_edge(app: QApplication) -> None:
+    """At the lower one where the first row is whole, and at the upper one at the end of what
+    scrolls by rows; else all of the table is filled."""
+    place = QWidget()
+    table = table_of([f"{number} {WORDS[number % 4]}" for number in range(40)], place)
+    row = table.rowHeight(0)
+
+    def colours(top: int, bottom: int) -> int:
+        port = table.viewport()
+        image = port.grab(QRect(0, top, port.width() - 20, bottom - top)).toImage()
+        points = product(range(image.width()), range(image.height()))
+        return len({image.pixel(x, y) for x, y in points})
+
+    for spare in (row // 3, row // 2, row - 5):
+        table.resize(400, table.height() - table.viewport().height() + 6 * row + spare)
+        settle()
+        for value in (0, 3 * row, 3 * row + row // 2):
+            table.verticalScrollBar().setValue(value)
+            settle()
+            below = colours(6 * row, table.viewport().height())
+            assert (below == 1) is not bool(value % row), (spare, value)
+    table.setVerticalScrollMode(Table.ScrollMode.ScrollPerItem)
+    table.scrollToBottom()
+    settle()
+    cut = table.rowViewportPosition(table.rowAt(0)) + row
+    assert 0 < cut < row and colours(0, cut) == 1 and colours(cut, cut + row) > 1
 
 
 def test_rows_are_ticked_by_the_space_bar_and_the_pointer(app: QApplication) -> None:

@@ -56,6 +56,33 @@ def test_a_page_that_scrolls_ends_between_two_lines(app: QApplication) -> None:
         assert not [top for top in lines if top < low < top + line], height
 
 
+@pytest.mark.parametrize("is_mono", [True, False])
+def test_a_text_that_scrolls_ends_between_two_lines(app: QApplication, is_mono: bool) -> None:
+    view = PlainTextView(mono=is_mono)
+    view.set_text("\n".join(f"line {number}" for number in range(40)))
+    view.show()
+    bar, margin = view.verticalScrollBar(), view.document().documentMargin()
+    for height in range(120, 160, 7):
+        view.resize(240, height)
+        settle()
+        low = view.viewport().height()
+        for value in (0, 7, bar.maximum()):
+            bar.setValue(value)
+            settle()
+            block, cut = view.firstVisibleBlock(), list[int]()
+            while block.isValid():
+                lines = view.blockBoundingGeometry(block).translated(view.contentOffset())
+                if lines.top() < -margin < lines.bottom() - margin:
+                    cut.append(block.blockNumber())
+                if lines.top() < low - margin and lines.bottom() > low + margin:
+                    cut.append(block.blockNumber())
+                block = block.next()
+            assert not cut, (height, value)
+    view.resize(240, 800)
+    settle()
+    assert view.viewport().height() == 800, "nothing is left out of a text that fits"
+
+
 def test_lines_are_split_whatever_the_pieces() -> None:
     text = "short\n" + "x" * 2500 + "\nend"
     whole, column = split_lines(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtWidgets import QMessageBox
+
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft, open_sample
@@ -62,7 +64,7 @@ async def test_actions_are_enabled_where_they_can_do_something(house: House) -> 
     assert everything - enabled(live) == {
         "child_session", "next_hit", "parent_session", "previous_hit", "smaller", "stop",
         "tab_prompt",
-        "compact_not_now", "continue", "question", "undo_and_go_on",
+        "compact_not_now", "continue", "question", "redo", "undo_and_go_on",
     }  # fmt: skip
     live.keys("/")
     live.type("error")
@@ -80,19 +82,51 @@ def detail_of(live: RunningWindow) -> str:
     return " ".join(lines)
 
 
+async def _agree(live: RunningWindow, button: str = "Take it back") -> None:
+    """Answer the question about a compaction of others, on which Enter changes nothing."""
+    box = await live.dialog(QMessageBox)
+    assert "not made in this window?" in box.text()
+    if button == "Cancel":
+        live.keys("Return")
+    else:
+        live.press_button("Take it back", box)
+    await live.back()
+
+
 async def test_undo_is_offered_where_there_is_a_compaction(house: House) -> None:
-    """Taken back one after the other, until there is none on the path."""
+    """Taken back one after the other, until there is none on the path; those that were not made
+    in this window only once the person agreed. What was taken back can be redone."""
     live = await house.start(sample_path())
     await draft(live)
-    await commit(live)
+    made = await commit(live)
+    assert "redo" not in enabled(live)
     undone = 0
     while "undo" in enabled(live):
         leaf = live.document.leaf
         live.keys("F6", "Ctrl+Z")
+        if undone:
+            await _agree(live, "Cancel" if undone == 1 else "")
+            if undone == 1:
+                assert live.document.leaf == leaf
+                live.keys("Ctrl+Z")
+                await _agree(live)
         await live.until(lambda leaf=leaf: live.document.leaf != leaf, "the undo")
         await live.idle()
+        if not undone:
+            live.press_button("Redo", live.window.compaction.notice)
+            await live.until(lambda: live.document.leaf == made, "the compaction again")
+            await live.until(lambda: "redo" not in enabled(live), "the end of the redo")
+            live.keys("Ctrl+Z")
+            await live.until(lambda: live.document.leaf != made, "the second undo")
+            await live.idle()
         undone += 1
     assert undone == 3, "the new one and the two that the session came with"
+    live.keys("Ctrl+Shift+Z")
+    await live.until(lambda: live.document.leaf == leaf, "the redo")
+    live.keys("Ctrl+Z")
+    await _agree(live)
+    await live.until(lambda: live.document.leaf != leaf, "the undo after it")
+    await live.idle()
     row = len(live.document.tree) - 1
     assert live.window.map.model.texts.compaction(row).split(" · ")[1] == "undone"
     await live.until(lambda: "2 compactions" in detail_of(live), "what the list counts")

@@ -329,7 +329,8 @@ async def test_a_branch_summary_is_looked_at_again(house: House, tmp_path: Path)
     assert "Both branches share all up to #0. Abandoned: 5 entries, down to #5." in words
     assert "The new branch sees #0, #6." in tab.branches.sees.accessibleName()
     assert tab.branches.model.fate(1)[0] == "summarized"
-    assert tab.branches.model.fate(4)[0] == "not summarized"
+    assert tab.branches.model.fate(4)[0] == "left out"
+    assert tab.branches.minimumSizeHint().width() < 240, "as narrow as the inspector may be"
     row = _ledger(live).row(1)
     assert _ledger(live).verdict(row) is LedgerVerdict.IN_BRANCH_SUMMARY
 

@@ -300,6 +300,17 @@ async def test_the_map_stays_at_the_answer_when_a_lesson_goes_on(house: House) -
     await live.until(lambda: pupil.step.answer == "walk_reached", "the step before")
     await live.idle()
     assert live.window.map.selected == place
+    for step in range(3):
+        live.click(pupil.pane.step.skip)
+        await live.until(lambda: not pupil.lessons.is_asking, "the answer again")
+        if step < 2:
+            await pupil.next()
+    assert "watch the cut" in live.words(pupil.pane.step)
+    overlay, setup = live.window.findChild(Overlay), live.window.compaction.setup
+    assert overlay is not None
+    for part, is_quiet in ((live.window.map, False), (setup.keep, False), (setup.budget, True)):
+        at = part.mapTo(live.window, part.rect().center())
+        assert overlay.mask().contains(overlay.mapFrom(live.window, at)) is is_quiet, part
 
 
 async def test_a_lesson_stores_nothing(house: House) -> None:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QTableView, QWidget
 
 from explorer.services.auto_compaction.confirmation import CompactionQuestion
 from tests.ui.window.house import House
@@ -16,6 +16,7 @@ from tests.ui.window.running import RunningWindow, on_screen, sample_path, visib
 from tests.ui.window.steps import ask_to_leave, draft
 from tests.ui.window.test_audit import audited
 from ui import theme
+from ui.main_window import TABS
 from ui.widgets.notice import Notice
 
 
@@ -81,14 +82,19 @@ async def test_the_theme_changes_while_the_window_is_open(house: House) -> None:
 
 async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
     """By keys; everything stays inside the window, and the steps end where they should."""
-    live = await house.start(sample_path())
+    live = await house.start(sample_path(), size=(1024, 700))
+    live.keys("Ctrl+3")
     registry = live.session.actions
     height = live.window.header.height()
     assert not registry["smaller"].isEnabled()
     steps = 0
     while registry["larger"].isEnabled():
         live.keys("Ctrl+Shift+=")
-        await live.settle()
+        await live.settle(8)
+        assert live.window.width() == 1024, steps
+        tabs = live.window.inspector.tabBar()
+        if live.session.state.preferences.scale <= 150:
+            assert tabs.tabRect(TABS.index("audit")).right() <= tabs.width(), "all are in sight"
         steps += 1
         assert steps < 10
     assert live.session.state.preferences.scale == 200
@@ -98,6 +104,8 @@ async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
         live.keys(tab)
         await live.settle()
         inside_the_window(live)
+        for box in visible(live.window, QComboBox):
+            assert box.minimumHeight() > box.fontMetrics().height(), "squeezed, it cuts its words"
     while registry["smaller"].isEnabled():
         live.keys("Ctrl+Shift+-")
         await live.settle()

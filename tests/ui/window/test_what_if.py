@@ -62,6 +62,13 @@ async def test_every_profile_is_drawn_beside_what_was_recorded(house: House) -> 
     compactions = [str(len(line.found.compactions)) for line in drawing.lines]
     assert column(view, "Compacted") == compactions
     assert len(set(column(view, "Sent"))) >= 4, "the rules differ here"
+    header, rows = view.totals.horizontalHeader(), view.totals.rows
+    for width in (1400, 960, 600):
+        view.resize(width, 640)
+        await live.settle(4)
+        assert header.length() <= view.totals.viewport().width(), width
+        assert view.totals.isColumnHidden(rows.column("Threshold")) is (width < 1400)
+        assert not view.totals.isColumnHidden(rows.column("Too large"))
     looks = {(line.stroke.token, line.stroke.dashes) for line in drawing.lines}
     patterns = {(line.stroke.dashes, line.stroke.width) for line in drawing.lines}
     assert len(looks) == len(patterns) == len(drawing.lines), "told apart without colour"

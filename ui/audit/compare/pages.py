@@ -65,9 +65,9 @@ class MarkedLabel(RichLabel):
         super().__init__(parent)
         self.pieces: Sequence[DifferencePiece] = ()
         self._empty = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setWordWrap(True)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         bind_font(self, ui_font)
         on_theme_changed(self._fill)
@@ -203,8 +203,8 @@ class SectionsView(QWidget):
             words = candidate.name + (", the reference" if at == found.reference else "")
             label = QLabel(words, self._names)
             label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(True)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            label.setWordWrap(True)
             bind_font(label, lambda: ui_font(bold=True))
             self._name_line.addWidget(label, 1)
         yield

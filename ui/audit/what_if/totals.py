@@ -231,7 +231,7 @@ COLUMNS: list[Column[WalkLine]] = [
         ),
     ),
     _figure(
-        "From cache", "The part of it that the provider's cache would have held",
+        "Cached", "The part of it that the provider's cache would have held",
         lambda line: line.found.cached, _cached_share,
     ),
     _figure(
@@ -260,6 +260,10 @@ def cost_column(prices: Prices) -> Column[WalkLine]:
     )  # fmt: skip
 
 
+FIRST_TO_GO = ("Threshold", "Keeps", "In a turn", "Pruned", "Largest", "Summaries")
+"""Headings of the columns that a narrow table leaves out, one after the other."""
+
+
 class TotalsTable(Table):
     """One row per line. Choosing a row follows its line in the chart."""
 
@@ -276,7 +280,20 @@ class TotalsTable(Table):
         self.restyle()
 
     def arrange_columns(self) -> None:
-        """Every column is as wide as its contents; the table scrolls sideways."""
+        """Every column is as wide as its contents; where even those that stay have no room, the
+        table scrolls sideways."""
+        self._choose_columns()
+
+    def _choose_columns(self) -> None:
+        header, titles = self.horizontalHeader(), [column.title for column in self.rows.columns]
+        widths = [
+            max(header.sectionSizeHint(at), self.sizeHintForColumn(at)) for at in range(len(titles))
+        ]
+        left = sum(widths) - self.viewport().width()
+        for title in FIRST_TO_GO:
+            at = titles.index(title)
+            self.setColumnHidden(at, left > 0)
+            left -= widths[at] if left > 0 else 0
 
     def show_totals(self, lines: Sequence[WalkLine], prices: Prices | None) -> None:
         """Show what these lines came to; the cost where prices are known."""
