@@ -79,6 +79,24 @@ def body_of(reading: Reading, name: str) -> Any:
     )
 
 
+def test_messages_whose_ids_were_masked_in_an_export_are_all_there(tmp_path: Path) -> None:
+    """What stands twice is one all the same."""
+    masked = {"id": "REDACTED"}
+    again = user("u2", 4, "go on")
+    one = session(
+        "ses", user("REDACTED", 1, "look"), reply("REDACTED", 2, tool("c1") | masked),
+        reply("REDACTED", 3, tool("c2") | masked, "done"), again, again,
+    )  # fmt: skip
+    reading = Reading(store.write_export(tmp_path / "ses.json", one))
+    assert shape(reading) == [
+        ("REDACTED", ""), ("message-2", "REDACTED"), ("message-2:c1", "message-2"),
+        ("message-3", "message-2:c1"), ("message-3:c2", "message-3"), ("u2", "message-3:c2"),
+    ]  # fmt: skip
+    assert [one.reason for one in reading.report.asides] == [
+        "the id 'u2' exists already; the first one counts"
+    ]
+
+
 def test_one_turn_is_several_replies_each_followed_by_its_results(opened: Open) -> None:
     turn = {"parentID": "u1"}
     reading = opened(

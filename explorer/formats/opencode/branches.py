@@ -67,6 +67,8 @@ class SessionEntries:
         self._last_live: _Placed | None = None
         self._unknown: Counter[str] = Counter()
         self._leaf = ""
+        self._named: dict[str, Json] = {}
+        """By id, the message or part that has it."""
         self._is_copy = False
         """Whether the message whose entries are given is one of the session's origin."""
 
@@ -157,7 +159,7 @@ class SessionEntries:
         fork = self._session.fork
         self._is_copy = fork is not None and message.id in fork.copied
         number = len(self._placed) + 1
-        entry_id = message.id or f"message-{number}"
+        entry_id = self._name(message.info, f"message-{number}")
         tail = self._tail_above(message, above)
         asked = compaction_part(message.parts)
         tokens = above.tokens if above is not None else 0
@@ -185,6 +187,12 @@ class SessionEntries:
             rest = message.parts[cut:]
             placed.tail = yield from self._rest(message, rest, entry_id, placed.tail)
         return placed
+
+    def _name(self, value: Json, other: str) -> str:
+        """The id of a message or part. ``other``: its name where it has none, or one that another
+        has too, as when ids were masked in an export."""
+        name = text_field(value, "id")
+        return name if name and self._named.setdefault(name, value) == value else other
 
     def _look_at(self, parts: Sequence[Any]) -> None:
         for part in parts:
@@ -247,7 +255,7 @@ class SessionEntries:
             if not entry.time_ms:
                 entry, noted = replace(entry, time_ms=time_ms), ("time_ms",)
             name = text_field(part, "callID") or str(number)
-            part_id = text_field(part, "id") or f"{entry_id}:{name}"
+            part_id = self._name(part, f"{entry_id}:{name}")
             yield self._read(entry, (part,), part_id, entry_id, noted)
             entry_id = part_id
         return entry_id
