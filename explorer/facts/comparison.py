@@ -115,6 +115,10 @@ _CHANGES = late_pattern(
     r"\b(?:raise|lower|bump|increase|decrease|reduce|change|relax|tighten|extend|shorten)[sd]?\b",
     re.IGNORECASE,
 )
+_NUMBER_AS_NAME = late_pattern(
+    r"\b(?:an?|https?|status|code|error|rule|issue)\s+(\d{1,9})\b", re.IGNORECASE
+)
+"""A number that names something ("a 409") has no other value."""
 _POINTS_BACK = late_pattern(
     r"\b(?:make|set|raise|lower|bump|cut|change|relax|use|keep) (?:that|it|this|them|the (?:limit|"
     r"cap|budget|timeout|deadline|number))\b|\b(?:that|it)['’]?s? (?:is )?now\b|"
@@ -265,7 +269,9 @@ def _permits(new: Rule, old: Rule, shared: int) -> bool:
 
 def _revalues(new: Rule, old: Rule, shared: int) -> bool:
     """Whether it gives another value to what the earlier rule is about."""
-    pairs = [(one, other) for one in new.given for other in old.figures]
+    names = {float(one) for one in _NUMBER_AS_NAME.findall(old.text)}
+    said = [one for one in old.figures if one.family or one.value not in names]
+    pairs = [(one, other) for one in new.given for other in said]
     if any(one.key == other.key for one, other in pairs):
         return False
     measured = [one for one, other in pairs if _same_measure(one, other)]

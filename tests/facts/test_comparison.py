@@ -110,6 +110,8 @@ CHANGED = [
     ("the cap is 100 s for uploads", "the upload cap is 2 s now", True),
     ("the cap is 101 s for uploads", "the upload cap is 2 s now", False),
     ("upload at most 5 files", "upload at most 5000 files now", True),
+    ("never retry the upload on a 409", "retry the upload 5 times now", False),
+    ("never retry the upload on 409", "retry the upload 5 times now", True),
     ("deploy on Monday", "deploy tomorrow", True),
     ("deploy on Monday at 5", "deploy at 8 now", True),
     ("deploy on Monday", "deploy at 8 now", False),
