@@ -206,8 +206,11 @@ class LedgerView(QWidget):
         return self.model.ledger
 
     def show_ledger(self, ledger: Ledger | None, previews: Previews | None) -> None:
-        """Show another ledger; the filter, the search and the chosen entry stay."""
+        """Show another ledger; the filter, the search and the chosen entry stay. None: the session
+        was left, and with it the search."""
         self._previews = previews
+        if ledger is None:
+            self.search.clear()
         self.model.show_ledger(ledger, previews)
         shares = [] if ledger is None else shares_of(ledger)
         self.legend.set_shares(shares)

@@ -166,8 +166,10 @@ class SettingsDialog(Dialog):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         body = QWidget(area)
         column = column_in(body, 0, (S16, S8, S16, S16))
-        self.none = QLabel("No setting has these words.", body)
-        set_tone(self.none, "dim")
+        self.none = Caption(
+            "No setting has these words. Colours and the size of text are in the menu View.",
+            body, wraps=True,
+        )  # fmt: skip
         self.none.hide()
         column.addWidget(self.none)
         around = self._ask()

@@ -77,9 +77,10 @@ def tokens_summarized(now: Situation) -> Answer:
     shown, made = now.shown, now.made
     return Answer(
         f"{shown.tokens_summarized:,} tokens before #{made.first_kept} are summarized, of long "
-        "results only a part is sent; with a summary of about a tenth of that the entries of the "
-        f"context fall from {shown.context_estimate:,} to about "
-        f"{shown.tokens_after_estimate:,} tokens.",
+        "results only a part is sent. The summary is guessed at "
+        f"{shown.tokens_after_estimate - shown.tokens_kept:,} (a tenth of what it tells, no less "
+        f"than the one before it): the context's entries fall from {shown.context_estimate:,} to "
+        f"about {shown.tokens_after_estimate:,} tokens.",
         number=shown.tokens_summarized,
     )
 

@@ -89,8 +89,9 @@ def test_without_a_session_the_tab_says_what_to_do(tab: AuditTab) -> None:
     made, *_ = twice()
     tab.show_overview(shown(made), NumberedLines())
     assert not tab.empty.isVisible()
+    tab.ledger.search.setText("only in this session")
     tab.clear()
-    assert tab.empty.isVisible()
+    assert tab.empty.isVisible() and not tab.ledger.search.text()
 
 
 def test_an_entry_beyond_the_moment_of_the_ledger_is_said_to_be(tab: AuditTab) -> None:
