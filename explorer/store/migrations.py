@@ -136,8 +136,13 @@ def _to_6(db: sqlite3.Connection) -> None:
     )
 
 
+def _to_7(db: sqlite3.Connection) -> None:
+    db.execute("DELETE FROM totals")
+    db.execute("UPDATE sessions SET summed = NULL, branches = NULL")
+
+
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
-    1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6,
+    1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6, 6: _to_7,
 }  # fmt: skip
 """By the version that they start from."""
 

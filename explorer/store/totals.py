@@ -12,7 +12,7 @@ from msgspec import Struct
 from explorer.formats.registry import usage_in
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
-from explorer.session.usage_sums import NO_LIST, NOTHING, UsageSum, price_size, usage_sum
+from explorer.session.usage_sums import NOTHING, UsageSum, price_size, usage_sum
 from explorer.store.database import Readers
 from explorer.store.entry_rows import index_of, shown, text_out
 from explorer.store.payloads import format_of
@@ -141,8 +141,7 @@ def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
             usage = usage_in(format_name, text_out(raw), context)
         if kind == Kind.ASSISTANT or usage is not None:
             spent = usage_sum(usage)
-            size = price_size(usage) if spent.calls else NO_LIST
-            sums[max(0, int(time_ms // _DAY_MS)), shown(model or ""), size] += spent
+            sums[max(0, int(time_ms // _DAY_MS)), shown(model or ""), price_size(usage)] += spent
     return sums
 
 

@@ -100,6 +100,7 @@ def test_first_counts_are_summed_up_beside_the_calls_that_reported_all(
 
     eventually(lambda: spent().calls + spent().uncounted == 2, "both replies are summed up")
     assert spent() == UsageSum(20, 10, 200, 40, calls=1, unpriced=1, uncounted=1)
+    assert {one.size for one in store.totals()} == {0}, "prices tell what each cost at least"
 
 
 def two_of_claude(folder: Path) -> list[Path]:
