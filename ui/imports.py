@@ -43,6 +43,8 @@ def make_types() -> Iterator[object]:
 async def import_window_module(name: str) -> Any:
     """Import a module of the window: before it what it needs, one module after the other, and
     first of all, in a thread, what knows no Qt."""
+    if name in sys.modules:
+        return sys.modules[name]
     ours, others = await asyncio.to_thread(find_needed_modules, name)
     await asyncio.to_thread(lambda: [import_module(one) for one in others])
     await run_in_slices(import_module(one) for one in ours)
