@@ -88,6 +88,8 @@ class Fidelity(Struct, frozen=True):
     """Tokens of the summary."""
     is_readable: bool = True
     """False: the summary's text cannot be read, and nothing is known of it."""
+    kept: int = 0
+    """Where it cannot be read: the entries from before it that the context holds word for word."""
     standing: tuple[Fact, ...] = ()
     """The standing instructions that hold, whether they were carried or not."""
 

@@ -162,12 +162,20 @@ class Ledger(Struct, frozen=True):
                 Provenance.EXACT,
                 "A later entry puts a note in its place: the text is in its own record.",
             )
+        if self.is_recorded(row):
+            return Known(Provenance.EXACT, "The compaction's record holds it, letter for letter.")
         if run is None or not run.since or verdict == LedgerVerdict.NEVER_SENT:
             return Known(Provenance.EXACT, "The place on the path tells it.")
         by = self.generations.all[run.since - 1]
         if verdict == LedgerVerdict.VERBATIM:
             return Known(Provenance.EXACT, "The compaction's first kept entry is recorded.")
         return Known(by.provenance, by.basis)
+
+    def is_recorded(self, row: int) -> bool:
+        """Whether the record of the compaction in force holds a row's entry again."""
+        copy = self.view.again.get(self.entries[row])
+        is_verbatim = self.verdicts[row] == LedgerVerdict.VERBATIM
+        return is_verbatim and copy is not None and copy.why == "recorded"
 
     def rows_of(self, verdict: LedgerVerdict) -> list[int]:
         """The rows of one verdict."""
@@ -254,12 +262,13 @@ class _Filling:
         for position in view.unsent:
             if verdicts[position] == LedgerVerdict.VERBATIM:
                 verdicts[position] = LedgerVerdict.NEVER_SENT
-        for entries, verdict in (
-            (view.again, LedgerVerdict.PINNED), (view.shape.omitted, LedgerVerdict.OMITTED),
-        ):  # fmt: skip
-            for entry in entries:
-                if (position := view.path.position(entry)) >= 0:
-                    verdicts[position] = verdict
+        for entry, copy in view.again.items():
+            is_recorded = copy.why == "recorded"
+            verdict = LedgerVerdict.VERBATIM if is_recorded else LedgerVerdict.PINNED
+            verdicts[view.path.position(entry)] = verdict
+        for entry in view.shape.omitted:
+            if (position := view.path.position(entry)) >= 0:
+                verdicts[position] = LedgerVerdict.OMITTED
         in_force = self._in_force()
         for each in self.found.all:
             verdicts[each.position] = self._of_summary(each.number, each.compaction == in_force)

@@ -51,14 +51,18 @@ def tokens_before_known(recorded: int, counted: int = -1) -> Known:
     )
 
 
-def sizes_known(recorded: int, made_here: bool) -> Known:
+def sizes_known(recorded: int, made_here: bool, difference: str = "") -> Known:
     """A compaction's sizes before and after, which are counted alike; ``recorded``: the
-    ``tokensBefore`` that its agent wrote down. ``made_here``: by this program."""
+    ``tokensBefore`` that its agent wrote down. ``made_here``: by this program. ``difference``:
+    what is known of how the two counts differ, in sentences."""
     if made_here:
         return Known(Provenance.EXACT, "Counted by this program when it compacted.")
     before = "The file does not say how large it was before."
     if recorded > 0:
-        before = f"Its agent recorded {recorded:,} tokens before, by a count of its own."
+        before = (
+            f"Its agent recorded {recorded:,} tokens before, by a count of its own, as a rule with "
+            f"its system prompt and the descriptions of its tools. {difference}"
+        ).strip()
     return Known(
         Provenance.INFERRED,
         f"The entries of the context, counted here before and after alike. {before}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from explorer.audit.file_evidence import FilesTell, range_was_summarized
@@ -22,6 +22,8 @@ from explorer.compaction.context_size import sizes_around
 from explorer.compaction.path_view import TURN_MASK, PathView, entry_tokens, marked, view_of
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
+from explorer.session.context import context_at
+from explorer.session.edit_entries import Reinserted
 from explorer.session.kinds import Kind, selector
 from explorer.session.tree import SessionTree
 
@@ -203,13 +205,25 @@ class _Replay:
         return min(prepared.cut, position) if isinstance(prepared, Preparation) else position
 
     def _recorded(self, inputs: Collection[int], kept: int) -> tuple[int, tuple[int, ...]]:
-        positions = [at for entry in inputs if 0 <= (at := self.view.path.position(entry)) < kept]
+        # What the record of the compaction before holds again was in the requests besides.
+        recorded = {entry for entry, copy in self._held().items() if copy.why == "recorded"}
+        positions = [
+            at
+            for entry in inputs
+            if 0 <= (at := self.view.path.position(entry)) < kept and entry not in recorded
+        ]
         summarized_from = min(positions, default=kept)
         requested, view, estimate = set(inputs), self.view, self.tree.columns.estimate
         # A reply that was stopped before its first word has nothing to summarize.
         counted = (e for e in view.entries(summarized_from, kept, view.sent) if estimate[e] > 0)
         out = [entry for entry in counted if entry not in requested]
         return summarized_from, tuple(out)
+
+    def _held(self) -> Mapping[int, Reinserted]:
+        """What the context holds again by the compaction in force."""
+        if not self.in_force:
+            return {}
+        return context_at(self.tree, self.found[self.in_force - 1].compaction).again
 
     def _rule(self) -> str:
         title = self.profile.title

@@ -5,7 +5,7 @@ from __future__ import annotations
 from explorer.audit.branch_audit import BranchAudit
 from explorer.audit.generations import Boundary, Generation, PathState, StateRun
 from explorer.audit.ledger import Ledger, LedgerVerdict
-from explorer.audit.provenance import content_known
+from explorer.audit.provenance import Provenance, content_known
 from explorer.compaction.profile import Settings
 from explorer.compaction.reasons import count_text, kept_words, summarized_words, tokens_text
 from explorer.session.kinds import Kind
@@ -33,6 +33,8 @@ def rule_of(ledger: Ledger, row: int) -> str:
         return (
             f"Omitted by #{by}: its {tokens} tokens are left out of the context and of summaries."
         )
+    if ledger.is_recorded(row):
+        return _recorded(ledger, entry)
     if verdict == LedgerVerdict.PINNED:
         return _again(ledger, entry, run)
     if run.state is PathState.SUMMARIZED:
@@ -66,7 +68,11 @@ def _why_summarized(ledger: Ledger, run: StateRun, position: int) -> str:
         start = ledger.view.path[first.turn_start]
         part = f" (the cut splits the turn of #{start}, whose first part is summarized on its own)"
     newer = [each.compaction for each in every.chain(run.summarized_by, len(every.all))[1:]]
-    return summarized_words(ledger.view.path[position], why_cut(ledger, first), part, newer)
+    last = newer[-1] if newer else first.compaction
+    is_readable = ledger.tree.columns.compactions[last].certainty != "unreadable"
+    return summarized_words(
+        ledger.view.path[position], why_cut(ledger, first), part, newer, is_readable=is_readable
+    )
 
 
 def _verbatim(ledger: Ledger, entry: int, run: StateRun) -> str:
@@ -106,6 +112,17 @@ def _again(ledger: Ledger, entry: int, run: StateRun) -> str:
     return sentence
 
 
+def _recorded(ledger: Ledger, entry: int) -> str:
+    copy = ledger.view.again[entry]
+    position = ledger.view.path.position(entry)
+    tokens = tokens_text(max(0, ledger.view.size_in_place(position) + copy.extra))
+    parts = " Of this reply it holds the text alone." if copy.extra < 0 else ""
+    return (
+        f"Compaction #{copy.by} lists the context that it began, and #{entry} stands in it word "
+        f"for word ({tokens} tokens).{parts}"
+    )
+
+
 def _summary(ledger: Ledger, entry: int, verdict: int) -> str:
     if entry == ledger.in_force:
         return "The summary in force: the context starts with it."
@@ -121,6 +138,11 @@ def _summary(ledger: Ledger, entry: int, verdict: int) -> str:
             return f"Lost: compaction #{by.compaction} did not go on with this summary. {by.basis}"
         return "Lost: the summary that was to go on with this one is empty."
     newer = chain[1].compaction
+    if chain[1].provenance is Provenance.UNREADABLE:
+        return (
+            f"Compaction #{newer} was given this summary; what it made of it is encrypted or not "
+            "recorded."
+        )
     return f"Compaction #{newer} was given this summary and wrote it anew."
 
 

@@ -3,6 +3,8 @@ shown."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.loss import Severity
@@ -72,7 +74,7 @@ LEDGER_TITLES = {
 }
 LEDGER_MEANINGS = {
     LedgerVerdict.VERBATIM: "The model is sent it as it is.",
-    LedgerVerdict.IN_THIS_SUMMARY: "Only that summary, the one in force, tells of it.",
+    LedgerVerdict.IN_THIS_SUMMARY: "Only that summary, the one in force, may tell of it.",
     LedgerVerdict.IN_EARLIER_SUMMARY: "It was summarized, and that summary was summarized again.",
     LedgerVerdict.IN_BRANCH_SUMMARY: "It is on an abandoned branch; a summary tells of it.",
     LedgerVerdict.PRUNED: "A note stands for it.",
@@ -105,13 +107,50 @@ RULE_OF_THUMB = (
 UNREADABLE_SUMMARY = (
     "Its summary is encrypted by the provider or was not recorded: what it says cannot be read."
 )
+_MOST_UNREAD = 4
+"""Summaries that cannot be read and are named."""
+
+
+def unreadable_words(fidelity: Fidelity) -> str:
+    """What is known where a summary cannot be read."""
+    if not fidelity.kept:
+        return f"{UNREADABLE_SUMMARY} What went to the summarizer may or may not be in it."
+    are = "entry from before it is" if fidelity.kept == 1 else "entries from before it are"
+    return (
+        f"{UNREADABLE_SUMMARY} {fidelity.kept:,} {are} kept beside it, word for word; what else "
+        "went to the summarizer may or may not be in it."
+    )
+
+
+def unread_words(compactions: Sequence[int]) -> str:
+    """What nobody knows of the compactions whose summaries cannot be read; empty for none."""
+    if not compactions:
+        return ""
+    if len(compactions) == 1:
+        return (
+            f"The summary of #{compactions[0]} is encrypted or was not recorded: what went to its "
+            "summarizer may or may not be in it."
+        )
+    named = [f"#{at}" for at in compactions[:_MOST_UNREAD]]
+    more = len(compactions) - len(named)
+    names = (
+        f"{', '.join(named)} and {more:,} more"
+        if more
+        else " and ".join([", ".join(named[:-1]), named[-1]])
+    )
+    return (
+        f"The summaries of {names} are encrypted or were not recorded: what went to their "
+        "summarizers may or may not be in them."
+    )
+
+
 NOTHING_FOUND = "The summary itself lacks no instruction or open point, and states nothing wrongly"
 
 
 def headline(fidelity: Fidelity) -> str:
     """What was found of a summary, in a sentence."""
     if not fidelity.is_readable:
-        return UNREADABLE_SUMMARY.removesuffix(".")
+        return unreadable_words(fidelity).removesuffix(".")
     missing = len(fidelity.of(Group.INSTRUCTION))
     parts = []
     if fidelity.instructions:

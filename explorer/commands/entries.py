@@ -272,7 +272,7 @@ def message_json(message: ChatMessage) -> dict[str, Any]:
     }
 
 
-_REPEAT_REASONS = {"pin": "pinned", "user-message": "kept"}
+_REPEAT_REASONS = {"pin": "pinned", "user-message": "kept", "recorded": "kept"}
 
 
 def _repeat_json(document: Document, context: PathContext, entry: int) -> dict[str, Any]:

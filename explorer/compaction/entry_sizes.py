@@ -114,7 +114,7 @@ class EntrySizes:
     def _read_changed(self) -> Mapping[int, int]:
         columns = self._tree.columns
         changed = {entry: result.note_tokens for entry, result in self.pruned.items()}
-        if self.shape or any(facts.user_tokens for facts in columns.compactions.values()):
+        if self.shape or any(facts.repeats for facts in columns.compactions.values()):
             context = context_at(self._tree, self._leaf)
             for entry in context.again:
                 changed[entry] = sent_tokens(context, entry, self.in_place(entry))

@@ -59,7 +59,10 @@ def with_notes(read: Reader, pruned: Pruned, again: Again | None = None) -> Read
 
     def one(index: int, entry: Entry) -> Entry:
         if index in repeated:
-            return repeated_entry(entry, repeated[index].heading)
+            again = repeated[index]
+            if again.why == "recorded":
+                return recorded_entry(entry)
+            return repeated_entry(entry, again.heading)
         return with_note(entry, pruned[index].text) if index in pruned else entry
 
     def entries(indices: Sequence[int]) -> list[Entry]:
@@ -77,6 +80,14 @@ def repeated_entry(entry: Entry, heading: str) -> Entry:
     """
     head = text_content(heading) if heading else ()
     return Entry.of(UserMessage((*head, *_repeated(entry))))
+
+
+def recorded_entry(entry: Entry) -> Entry:
+    """An entry as a compaction's record holds it: a reply's texts, and others as they are."""
+    if not isinstance(entry.body, AssistantMessage):
+        return entry
+    texts = tuple(block for block in entry.content if isinstance(block, TextBlock))
+    return replace(entry, body=replace(entry.body, content=texts))
 
 
 def _repeated(entry: Entry) -> Content:

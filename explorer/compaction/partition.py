@@ -105,7 +105,9 @@ def _summarized_already(view: PathView, position: int) -> str:
         return "Before the new start: no longer in the context."
     by = later[first]
     newer = [view.path[at] for at in later[first + 1 :]]
-    return summarized_words(view.path[position], kept_words(view, by, view.kept[by]), "", newer)
+    kept = kept_words(view, by, view.kept[by])
+    is_readable = view.facts[later[-1]].certainty != "unreadable"
+    return summarized_words(view.path[position], kept, "", newer, is_readable=is_readable)
 
 
 def _compaction(
@@ -438,7 +440,19 @@ def _judge_again(
     later = preparation.again if isinstance(preparation, Preparation) else view.again
     kept = dropped = now = 0
     place, sizes, sent = view.path.position, view.sizes, view.sent
+    recorded = int(Verdict.KEPT if later is view.again else Verdict.TO_SUMMARIZE)
+    for entry, copy in view.again.items():
+        if copy.why != "recorded":
+            continue
+        # It is in the context as what was said since is: kept with it, or summarized.
+        position = place(entry)
+        if sent[position]:
+            tokens[verdicts[position]] -= sizes[position]
+        verdicts[position] = recorded
+        tokens[recorded] += sizes[position]
     for entry, copy in later.items():
+        if copy.why == "recorded":
+            continue
         position = place(entry)
         size, verdict = sizes[position], verdicts[position]
         if sent[position]:
@@ -449,7 +463,7 @@ def _judge_again(
         kept += max(0, view.plain.get(entry, size) + copy.extra)
     tokens[_PINNED] += now
     for entry in view.again:
-        if entry not in later:
+        if entry not in later and view.again[entry].why != "recorded":
             dropped += view.sizes[view.path.position(entry)]
     return kept, dropped
 

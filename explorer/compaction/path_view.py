@@ -16,6 +16,7 @@ from explorer.session.context import (
     latest_on_path,
     unsent_replies,
 )
+from explorer.session.describe import CompactionFacts
 from explorer.session.edit_entries import Pruned, Reinserted, Shape
 from explorer.session.edits import IMAGE_TOKENS, pruned_on, shape_on
 from explorer.session.kinds import (
@@ -83,6 +84,8 @@ class PathView(Struct, frozen=True, eq=False):
     """Position from which the previous compaction kept entries, or -1."""
     kept: Mapping[int, int]
     """The same for each compaction of the path, by position; its own where it kept none."""
+    facts: Mapping[int, CompactionFacts]
+    """What each compaction of the path records, by position."""
     boundary: int
     """Position where the next compaction's work starts."""
     is_measured: bool
@@ -184,6 +187,7 @@ def view_of(
         reset=reset,
         kept_from=kept,
         kept={at: _kept_from(tree, path, at) for at in marked(kinds, _COMPACTIONS)},
+        facts={at: tree.columns.compactions[path[at]] for at in marked(kinds, _COMPACTIONS)},
         boundary=boundary,
         is_measured=measured is not None,
         pruned=pruned,
@@ -215,7 +219,7 @@ def _kept_from(tree: SessionTree, path: Path, compaction: int) -> int:
 
 
 def _again(tree: SessionTree, leaf: int, shape: Shape, compaction: int) -> Mapping[int, Reinserted]:
-    if shape or (compaction >= 0 and tree.columns.compactions[compaction].user_tokens):
+    if shape or (compaction >= 0 and tree.columns.compactions[compaction].repeats):
         return context_at(tree, leaf).again
     return {}
 

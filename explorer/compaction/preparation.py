@@ -225,7 +225,9 @@ def _plan(cuts: Cuts, settings: Settings, keep: Keep, chosen: int | None) -> _Pl
         return _No("fits", reasons.everything_fits(cuts, settings, keep))
     if refuses and view.shape.pinned.keys() >= {*history, *prefix}:
         return _No("all-pinned", reasons.ALL_PINNED)
-    return _Plan(cut, history, prefix)
+    # What the record of the last compaction holds again goes with its summary.
+    recorded = [entry for entry, copy in view.again.items() if copy.why == "recorded"]
+    return _Plan(cut, [*recorded, *history], prefix)
 
 
 def _found(cuts: Cuts, settings: Settings, keep: Keep) -> Cut:

@@ -52,17 +52,30 @@ def count_text(count: int, noun: str) -> str:
 def kept_words(view: PathView, compaction: int, kept_from: int) -> str:
     """What a compaction kept, without an end; both are positions, the same where it kept none."""
     name = f"Compaction #{view.path[compaction]}"
+    if kept_from >= compaction and (repeated := len(view.facts[compaction].repeated_entries)):
+        held = count_text(repeated, "entry")
+        return f"{name} kept {held} of what was before it word for word, as its record lists"
     if kept_from >= compaction:
         return f"{name} kept nothing of what was before it"
     kept = tokens_text(view.size(kept_from, compaction))
     return f"{name} kept the newest {kept} tokens, from #{view.path[kept_from]} on"
 
 
-def summarized_words(entry: int, kept: str, part: str, newer: Sequence[int]) -> str:
+def summarized_words(
+    entry: int, kept: str, part: str, newer: Sequence[int], *, is_readable: bool = True
+) -> str:
     """Which compaction summarized an entry, and what became of that summary. ``kept``: what it
     kept; ``part``: what else is known of its cut; ``newer``: the compactions (entries) that went
-    on with its summary."""
-    sentence = f"{kept}. #{entry} is older: it went to the summarizer{part}"
+    on with its summary. ``is_readable``: whether the text of the last of these summaries is
+    known."""
+    is_older = " is none of them" if "word for word" in kept else " is older"
+    sentence = f"{kept}. #{entry}{is_older}: it went to the summarizer{part}"
+    if not is_readable:
+        last = f"the summary of #{newer[-1]}, which went on from it," if newer else "that summary"
+        return (
+            f"{sentence}. What {last} says is encrypted or not recorded: #{entry} may or may not "
+            "be in it."
+        )
     if not newer:
         return f"{sentence}, and the model sees only what that summary says of it."
     if len(newer) == 1:

@@ -181,7 +181,9 @@ def build_requests(
     They are independent and can run at the same time. Nothing is asked about nothing (E4), so the
     list may be empty in the corrected profile. ``previous_summary``: of the compaction in force.
     """
-    entries = with_notes(entries, preparation.cuts.view.pruned)
+    view = preparation.cuts.view
+    recorded = {at: copy for at, copy in view.again.items() if copy.why == "recorded"}
+    entries = with_notes(entries, view.pruned, recorded)
     settings = preparation.settings
     # Shares of the window are of the one that is set.
     profile = replace(preparation.profile, context_window=settings.context_window)

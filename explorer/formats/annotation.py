@@ -14,7 +14,7 @@ import orjson
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from explorer.session.entries import Entry, TokenUsage
+from explorer.session.entries import Entry, RepeatedEntry, TokenUsage
 from explorer.session.json_values import read_json
 
 _BEGIN = '{"sessionExplorer":"note"'
@@ -23,7 +23,7 @@ _ON_ENTRY = ("id", "parent_id", "time_ms")
 
 def annotated(record: str, entry: Entry, names: Iterable[str]) -> str:
     """The record with these fields of the entry or of its body: texts, numbers, None, or the
-    body's usage."""
+    body's usage or the entries that it repeats."""
     note = {name: getattr(entry if name in _ON_ENTRY else entry.body, name) for name in names}
     return f"{record}\n{note_of(note)}" if note else record
 
@@ -53,5 +53,9 @@ def apply_annotation(entry: Entry, note: str) -> Entry:
     on_body = {name: values[name] for name in values if name in known}
     if isinstance(on_body.get("usage"), dict):
         on_body["usage"] = TokenUsage(**on_body["usage"])
+    if "repeated_entries" in on_body:
+        on_body["repeated_entries"] = tuple(
+            RepeatedEntry(*one) for one in on_body["repeated_entries"]
+        )
     on_entry = {name: values[name] for name in _ON_ENTRY if name in values}
     return replace(entry, body=replace(entry.body, **on_body), **on_entry)

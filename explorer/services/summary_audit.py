@@ -84,7 +84,8 @@ class Auditor:
         summary = _summary_of(session, entry)
         certainty = session.tree.columns.compactions[entry].certainty
         if certainty == "unreadable" and not summary.strip():
-            result = Fidelity(tokens_before=_tokens(session, made.summarized), is_readable=False)
+            tokens = _tokens(session, [at for at in made.summarized if at not in set(kept)])
+            result = Fidelity(tokens_before=tokens, is_readable=False, kept=len(kept))
         else:
             self._scan((*made.earlier, *made.summarized, *kept), cancelled, progress)
             result = self._fidelity(

@@ -94,9 +94,9 @@ def context_at(tree: SessionTree, leaf: int) -> PathContext:
         first_kept = columns.compactions[compaction].first_kept_id
         kept = path.position(tree.index_above(first_kept, compaction + 1))
         first = max(kept, reset + 1) if 0 <= kept < at else at
-        if shape or columns.compactions[compaction].user_tokens:
+        if shape or columns.compactions[compaction].repeats:
             budget = user_budget(tree, shape, compaction)
-            reinserted = again(tree, path, shape, first, reset, budget)
+            reinserted = again(tree, path, shape, first, reset, budget, compaction)
         messages = [compaction, *reinserted]
         if 0 <= kept < at:
             kept_from = kept

@@ -28,6 +28,7 @@ from explorer.session.entries import (
     ModelChange,
     NoteMessage,
     PutBack,
+    RepeatedEntry,
     SessionName,
     ShellMessage,
     SummaryMessage,
@@ -68,7 +69,7 @@ _HAS_TOOL_CALL, _ERROR, _PRUNING, _PLACEHOLDER = (
 )
 
 
-WORDS_VERSION = 3330121722
+WORDS_VERSION = 2386906393
 """Another number when an entry's first words (``Facts.preview``) or the facts of compactions come
 out otherwise: what is stored is then described anew. ``tests/store/test_row_words.py`` asks for
 it."""
@@ -92,6 +93,13 @@ class CompactionFacts(NamedTuple):
     """Of what its record says that the context holds again, and none of its entries does."""
     put_back: PutBack | None = None
     """Files that its agent's program shows again, which may not be recorded."""
+    repeated_entries: tuple[RepeatedEntry, ...] = ()
+    """What its record holds again, letter for letter."""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether entries from before it may stand after its summary."""
+        return self.user_tokens > 0 or bool(self.repeated_entries)
 
 
 class BranchFacts(NamedTuple):
@@ -282,7 +290,7 @@ def _summary(facts: Facts, body: CompactionSummary | BranchSummary) -> Facts:
         compaction = CompactionFacts(
             body.first_kept_id, body.tokens_before, files.read, files.modified,
             body.from_extension, files.created, files.deleted, body.user_tokens, body.certainty,
-            body.repeated_tokens, body.put_back,
+            body.repeated_tokens, body.put_back, body.repeated_entries,
         )  # fmt: skip
         text = first_line(body.short_summary) or summary_line(body.summary)
         if not text and body.certainty == "unreadable":

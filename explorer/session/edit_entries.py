@@ -61,6 +61,10 @@ REPEATED_USER_TOKENS = "keepUserMessages"
 kept word for word; a rule of the session goes before it."""
 
 
+REPEATED_ENTRIES = "repeatedEntries"
+"""Likewise: ids of entries that its record holds again, each with its tokens, as pins name them."""
+
+
 NOT_COUNTED = -1
 
 
@@ -115,16 +119,17 @@ def shape_facts(custom_type: object, data: object) -> ShapeFacts | None:
     if kind == "keep-user-messages":
         tokens = _content_tokens(data.get("tokens"))
         return ShapeFacts(kind, tokens=tokens, reason=words) if tokens >= 0 else None
-    named, lifted = data.get("entries"), data.get("lifts")
-    entries = tuple(
-        found
-        for item in (named if isinstance(named, list) else ())
-        if (found := _named(item)) is not None
-    )
+    lifted, entries = data.get("lifts"), named_entries(data.get("entries"))
     lifts = tuple(
         item for item in (lifted if isinstance(lifted, list) else ()) if isinstance(item, str)
     )
     return ShapeFacts(kind, entries, lifts, reason=words) if entries or lifts else None
+
+
+def named_entries(listed: object) -> tuple[tuple[str, int], ...]:
+    """The ids of a list, each with its tokens or -1; what cannot be read is passed over."""
+    items = listed if isinstance(listed, list) else ()
+    return tuple(found for item in items if (found := _named(item)) is not None)
 
 
 def _named(item: Any) -> tuple[str, int] | None:
@@ -270,9 +275,10 @@ class Reinserted(NamedTuple):
     by: int
     """The pin entry, the entry of the rule, or the compaction that kept the user's messages; -1
     where none was made yet."""
-    why: Literal["pin", "user-message"]
+    why: Literal["pin", "user-message", "recorded"]
+    """``recorded``: the compaction's record holds it, and it is sent as it stands there."""
     heading: str
-    """Goes before its content, and says what it is and where it is from."""
+    """Goes before its content, and says what it is and where it is from; empty for none."""
     extra: int
     """Tokens that it takes more than it does in its place; negative where it takes fewer."""
 

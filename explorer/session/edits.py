@@ -214,13 +214,20 @@ _LEAST = len(user_heading(0)) // _UNIT
 
 
 def again(
-    tree: SessionTree, path: Path, shape: Shape, stop: int, reset: int, budget: UserBudget | None
+    tree: SessionTree,
+    path: Path,
+    shape: Shape,
+    stop: int,
+    reset: int,
+    budget: UserBudget | None,
+    compaction: int = -1,
 ) -> dict[int, Reinserted]:
     """What is repeated after a summary of everything before the position ``stop``, in the order
     of the path.
 
     ``reset``: position of a new start before it, or -1; of what is older only that is repeated
     which was pinned since. ``budget``: the rule that holds for the user's messages.
+    ``compaction``: the entry whose record may hold entries again, or -1.
     """
     found: dict[int, Reinserted] = {}
     for entry, pin in shape.pinned.items():
@@ -229,6 +236,14 @@ def again(
             heading = heading_of(tree, entry, "pin")
             more = pin.tokens - tree.columns.estimate[entry] if pin.tokens >= 0 else 0
             found[entry] = Reinserted(pin.by, "pin", heading, more + len(heading) // _UNIT)
+    if compaction >= 0:
+        for one in tree.columns.compactions[compaction].repeated_entries:
+            entry = tree.index_above(one.id, compaction)
+            if entry in found or entry in shape.omitted:
+                continue
+            if reset < path.position(entry) < stop:
+                extra = one.tokens - tree.columns.estimate[entry] if one.tokens >= 0 else 0
+                found[entry] = Reinserted(compaction, "recorded", "", extra)
     if budget is not None and budget.tokens > 0 and stop > reset + 1:
         _add_users(tree, path[reset + 1 : stop], shape, budget, found)
     return dict(sorted(found.items()))

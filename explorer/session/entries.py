@@ -256,6 +256,15 @@ class PutBack(NamedTuple):
     """A larger file is named only."""
 
 
+class RepeatedEntry(NamedTuple):
+    """An entry from before a compaction that its record holds again, letter for letter."""
+
+    id: str
+    tokens: int = -1
+    """Of what is held of it, where that is not all: a reply's texts, without its thinking and its
+    calls; else -1."""
+
+
 class CompactionSummary(Struct, frozen=True):
     """A compaction (A1)."""
 
@@ -283,6 +292,8 @@ class CompactionSummary(Struct, frozen=True):
     """Data of an extension that is stored with it (A39)."""
     put_back: PutBack | None = None
     """What its agent's program puts back after it, which older files do not record."""
+    repeated_entries: tuple[RepeatedEntry, ...] = ()
+    """Where its record lists the context that it began: the entries that stand there."""
 
 
 class BranchSummary(Struct, frozen=True):

@@ -14,7 +14,7 @@ import orjson
 from explorer.session.columns import ColumnBuilder
 from explorer.session.describe import BranchFacts, CompactionFacts, Facts
 from explorer.session.edit_entries import PruneFacts, ShapeFacts
-from explorer.session.entries import PutBack
+from explorer.session.entries import PutBack, RepeatedEntry
 from explorer.session.file_tools import FileOp
 from explorer.session.json_values import read_json
 from explorer.session.kinds import Flag, Kind
@@ -150,19 +150,21 @@ def facts_of(row: Row) -> Facts:
     )
 
 
-_NEWER: tuple[Any, ...] = ((), (), 0, "exact", 0, None)
+_NEWER: tuple[Any, ...] = ((), (), 0, "exact", 0, None, ())
 """What compactions that were stored earlier do not tell: created files, deleted ones, the tokens
-of the user's messages, how certain it is, and what the context holds again."""
+of the user's messages, how certain it is, what the context holds again, and which entries."""
 
 
 def compaction_facts(value: list[Any]) -> CompactionFacts:
     """The facts from their JSON list."""
     first_kept, before, read, modified, extension, *rest = value
-    created, deleted, user_tokens, certainty, repeated, back = [*rest, *_NEWER[len(rest) :]]
+    newer = [*rest, *_NEWER[len(rest) :]]
+    created, deleted, user_tokens, certainty, repeated, back, entries = newer
     return CompactionFacts(
         first_kept, before, tuple(read), tuple(modified), extension,
         tuple(created), tuple(deleted), user_tokens, certainty,
         repeated, None if back is None else PutBack(*back),
+        tuple(RepeatedEntry(*one) for one in entries),
     )  # fmt: skip
 
 

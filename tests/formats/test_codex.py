@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from explorer.compaction.messages import with_notes
 from explorer.formats import FormatError, open_source
 from explorer.formats.registry import adapter_of, usage_in
-from explorer.session.context import context_at
+from explorer.session.context import context_at, sent_tokens
 from explorer.session.entries import (
     AssistantMessage,
     CompactionSummary,
@@ -29,6 +30,7 @@ from explorer.session.entries import (
     UserMessage,
 )
 from explorer.session.kinds import Flag
+from explorer.tokens.estimate import estimate_text
 from tests.formats.agents.reading import Reading
 from tests.formats.codex_rollouts import Rollout, name_of
 
@@ -383,20 +385,108 @@ def test_a_compaction_in_mid_turn(tmp_path: Path) -> None:
     assert reading.entries[-1].text == "Whole." and sent_users(reading) == ["Work."]
 
 
-def test_more_that_is_repeated_is_named(tmp_path: Path) -> None:
+def answer_item(text: str) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text}
+    return {"type": "message", "role": "assistant", "phase": "final_answer", "content": [part]}
+
+
+def held(reading: Reading) -> list[str]:
+    """What the context where the agent stands holds of the entries before its last compaction."""
+    assert reading.report.leaf is not None
+    context = context_at(reading.tree, reading.report.leaf)
+    assert {one.why for one in context.again.values()} <= {"recorded"}
+    assert context.messages[1 : 1 + len(context.again)] == list(context.again)
+    return [reading.entries[at].text for at in context.again]
+
+
+def test_every_message_that_a_compaction_lists_is_kept_word_for_word(tmp_path: Path) -> None:
+    """The user's, the model's and what other agents sent; replies without what is not listed."""
+    made = Rollout(1).message("developer", "Be brief.").message("user", "<environment>tides")
+    made.exchange("One?", "One.").prompt("Two?")
+    made.item("reasoning", summary=[{"type": "summary_text", "text": "hm " * 400}])
+    made.answer("Two.").count().prompt("Three?").answer("I look.").call("c1", cmd="ls")
+    made.result("c1").item("agent_message", content=[{"type": "input_text", "text": "From afar"}])
+    made.answer("Three.").count()
+    items = [one["payload"] for one in made.lines if one["type"] == "response_item"]
+    listed = [one for one in items if one["type"] in ("message", "agent_message")]
+    made.add("compacted", message="", replacement_history=listed)
+    reading = read(made.exchange("Four?", "Four."), tmp_path)
+    assert held(reading) == [
+        "Be brief.", "<environment>tides", "One?", "One.", "Two?", "Two.", "Three?", "I look.",
+        "From afar", "Three.",
+    ]  # fmt: skip
+    (compaction,) = reading.compactions
+    assert (compaction.user_tokens, compaction.repeated_tokens) == (0, 0)
+    assert "more item" not in reasons(reading)
+    context = context_at(reading.tree, len(reading.tree) - 1)
+    texts = {reading.entries[at].text: at for at in context.again}
+    for text, is_whole in (("One.", True), ("Two.", False), ("I look.", False)):
+        at = texts[text]
+        weight = reading.tree.columns.estimate[at]
+        assert (weight == estimate_text(text)) is is_whole
+        assert sent_tokens(context, at, weight) == estimate_text(text), "its text alone"
+        (sent,) = with_notes(
+            lambda wanted: [reading.entries[one] for one in wanted], {}, context.again
+        )([at])
+        assert isinstance(sent.body, AssistantMessage) and sent.content == (TextBlock(text),)
+
+
+def test_the_next_compaction_keeps_what_it_lists_itself(tmp_path: Path) -> None:
     made = Rollout(1).exchange("One?", "One.").exchange("Two?", "Two.")
-    answer = {"type": "message", "role": "assistant", "content": "One."}
+    both = [user_item("One?"), answer_item("One."), user_item("Two?"), answer_item("Two.")]
+    made.add("compacted", message="", replacement_history=both).exchange("Three?", "Three.")
+    assert held(read(made, tmp_path / "a")) == ["One?", "One.", "Two?", "Two."]
+    later = [user_item("One?"), answer_item("Two."), answer_item("Three.")]
+    made.add("compacted", message="", replacement_history=later).exchange("Four?", "Four.")
+    assert held(read(made, tmp_path / "b")) == ["One?", "Two.", "Three."]
+
+
+def test_of_equal_messages_the_newest_are_kept_and_none_that_was_taken_back(
+    tmp_path: Path,
+) -> None:
+    made = Rollout(1)
+    for text in ("One.", "Two.", "Three.", "Four."):
+        made.exchange("Go on.", text)
+    made.event("thread_rolled_back", num_turns=1)
+    listed = [user_item("Go on."), user_item("Go on."), answer_item("Four.")]
+    made.add("compacted", message="", replacement_history=listed)
+    reading = read(made.exchange("Last?", "Last."), tmp_path)
+    assert held(reading) == ["Go on.", "Go on."]
+    kept = context_at(reading.tree, len(reading.tree) - 1).again
+    answers = [reading.entries[at + 1].text for at in kept]
+    assert answers == ["Two.", "Three."]
+
+
+def test_a_message_that_is_listed_otherwise_than_it_was_said_is_not_kept(tmp_path: Path) -> None:
+    long = "The harbour has two piers. " * 20
+    made = Rollout(1).exchange(long, "Two  piers.").exchange("And?", long)
+    short = long[:200] + " ...90 tokens truncated... " + long[-80:]
+    listed = [user_item(short), answer_item("Two piers."), user_item("And?"), answer_item(short)]
+    made.add("compacted", message="", replacement_history=listed)
+    reading = read(made.exchange("Last?", "Last."), tmp_path)
+    assert held(reading) == ["And?"]
+    assert "changed in the context that this compaction lists: 2 messages" in reasons(reading)
+    assert "not in the context that is shown: 1 more item of" in reasons(reading)
+    expected = 2 * estimate_text(short) + estimate_text("Two piers.")
+    assert reading.compactions[0].repeated_tokens == expected
+
+
+def test_more_that_is_listed_is_named(tmp_path: Path) -> None:
+    made = Rollout(1).exchange("One?", "One.").exchange("Two?", "Two.")
+    called = {"type": "function_call", "name": "run", "arguments": "{}", "call_id": "c1"}
     rules = {"type": "message", "role": "developer", "content": "word" * 500}
-    items = [user_item("One?"), answer, rules, user_item("rule" * 300)]
+    answer = {"type": "message", "role": "assistant", "content": "One."}
+    items = [user_item("One?"), answer, called, rules, user_item("rule" * 300)]
     made.add("compacted", message=PREFIX, replacement_history=items)
     reading = read(made, tmp_path)
-    assert "repeats 2 more items" in reasons(reading)
+    assert held(reading) == ["One?", "One."]
+    assert "not in the context that is shown: 1 more item of" in reasons(reading)
     (compaction,) = reading.compactions
     assert compaction.details["replacement"] == {
-        "message/user": 2, "message/assistant": 1, "message/developer": 1,
+        "message/user": 2, "message/assistant": 1, "message/developer": 1, "function_call": 1,
     }  # fmt: skip
-    # The context holds all of it again, and of the prompts alone there are entries.
-    assert compaction.repeated_tokens == pytest.approx(800, abs=20)
+    # Beside the entries that it holds again, of which there are none for these.
+    assert compaction.repeated_tokens == pytest.approx(800, abs=5)
     (at,) = reading.tree.columns.compactions
     assert reading.tree.columns.compactions[at].repeated_tokens == compaction.repeated_tokens
 

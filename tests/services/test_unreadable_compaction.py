@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from explorer.audit.ledger import LedgerVerdict
+from explorer.audit.overview import overview
+from explorer.audit.provenance import Provenance, sizes_known
 from explorer.audit.report import document as json_form
 from explorer.audit.report import failures
 from explorer.audit.report.checks import CHECKS
 from explorer.audit.report.model import Report, verdict_words
+from explorer.audit.rules import rule_of
+from explorer.audit.words import headline, unread_words
+from explorer.compaction.partition import Partition, Verdict
+from explorer.compaction.preparation import Preparation
+from explorer.compaction.profile import PROFILES, Settings
 from explorer.services.audit_report import make_report, written
 from explorer.services.document import Document
+from explorer.services.draft_records import recorded_inputs
 from explorer.services.summary_audit import Auditor
 from explorer.services.summary_candidates import entry_candidate
 from explorer.session.usage_sums import PartUsage
 from explorer.workbench import Workbench
 from tests.commands.processes import called
 from tests.formats.codex_rollouts import Rollout
-from tests.formats.test_codex import PREFIX
+from tests.formats.test_codex import PREFIX, answer_item, user_item
+from tests.services.test_document import order
 
 RULE = "Never use port 8000, and keep src/harbour/berth.py as it is."
 SENTENCE = (
@@ -36,6 +48,20 @@ def rollout(folder: Path, *, also_readable: bool = False) -> Path:
     if also_readable:
         made.add("compacted", message=PREFIX + "All was asked.", replacement_history=[])
         made.exchange("Go on.", "I go on.")
+    return made.write(folder)
+
+
+def listing(folder: Path) -> Path:
+    """A session of Codex with two encrypted compactions that list messages from before them."""
+    made = Rollout(1).exchange(RULE, "I keep to it.").prompt("Read it.")
+    made.call("c1", cmd="cat src/harbour/quay.py").result("c1", "stone " * 900)
+    made.answer("It is of stone.").count(4_000, 10)
+    items = [user_item(RULE), answer_item("I keep to it."), answer_item("It is of stone.")]
+    made.add("compacted", message="", replacement_history=items).exchange("Go on.", "I go on.")
+    made.add("compacted", message="", replacement_history=items[:2]).exchange(
+        "And?", "A wall. " * 400
+    )
+    made.exchange("So?", "Done.")
     return made.write(folder)
 
 
@@ -72,7 +98,8 @@ def test_no_figure_of_it_is_compared(encrypted: Document) -> None:
 
 def test_every_form_of_the_report_says_so(encrypted: Document) -> None:
     report = reported(encrypted)
-    assert verdict_words(report).endswith(SENTENCE)
+    assert SENTENCE in verdict_words(report)
+    assert "may or may not be in it" in verdict_words(report)
     for form in ("html", "md"):
         text = written(report, form)  # type: ignore[arg-type]
         assert SENTENCE in text and "Encrypted by the provider" in text
@@ -136,3 +163,100 @@ def test_the_rules_of_another_agent_are_said_to_be_unknown(encrypted: Document) 
     assert report.rules_known.startswith("Inferred: the rules of the agent that wrote the file are")
     text = written(report, "md")
     assert "in no profile" in text and "its own agent" not in text.lower()
+
+
+def test_what_its_record_lists_is_word_for_word_and_the_rest_may_be_in_it(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    document = bench.open_blocking(bench.import_blocking(listing(tmp_path)).key)
+    entries = document.payloads.shown.entries(range(len(document.tree)))
+    at = {entry.text: index for index, entry in enumerate(entries) if entry.text}
+    first, second = document.tree.columns.compactions
+    rules = PROFILES["explorer"]
+    found = overview(document.tree, document.leaf, rules, moment=first)
+    verbatim = [RULE, "I keep to it.", "It is of stone."]
+    held = [entry for entry in found.ledger.entries if entry < first]
+    words = {entry: found.ledger.verdict(found.ledger.row(entry)) for entry in held}
+    assert [each for each, one in words.items() if one is LedgerVerdict.VERBATIM] == [
+        at[text] for text in verbatim
+    ]
+    row = found.ledger.row(at["I keep to it."])
+    assert rule_of(found.ledger, row) == (
+        f"Compaction #{first} lists the context that it began, and #{at['I keep to it.']} stands "
+        "in it word for word (4 tokens)."
+    )
+    assert found.ledger.known(row).provenance is Provenance.EXACT
+    row = found.ledger.row(at["Read it."])
+    assert rule_of(found.ledger, row).endswith(
+        f"#{at['Read it.']} is none of them: it went to the summarizer. What that summary says is "
+        f"encrypted or not recorded: #{at['Read it.']} may or may not be in it."
+    )
+    now = found.now
+    row = now.row(at["It is of stone."])
+    assert now.verdict(row) is LedgerVerdict.IN_EARLIER_SUMMARY
+    assert "kept 3 entries of what was before it word for word" in rule_of(now, row)
+    assert f"the summary of #{second}, which went on from it, says is" in rule_of(now, row)
+    assert "encrypted or not recorded" in rule_of(now, now.row(first))
+    assert (found.losses, found.unread) == ((), [first, second])
+    assert unread_words(found.unread) == (
+        f"The summaries of #{first} and #{second} are encrypted or were not recorded: what went to "
+        "their summarizers may or may not be in them."
+    )
+    audited = Auditor(document).compaction(second)
+    assert "2 entries from before it are kept beside it, word for word" in headline(
+        audited.fidelity
+    )
+
+
+def test_the_next_compaction_summarizes_what_the_record_of_the_last_one_lists(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    document = bench.open_blocking(bench.import_blocking(listing(tmp_path)).key)
+    listed = [at for at, one in document.context().again.items() if one.why == "recorded"]
+    assert len(listed) == 2
+    rules = PROFILES["explorer"]
+    refused = document.compaction.preview(None, rules, Settings.of(rules))
+    assert {Verdict(refused.verdicts[refused.path.position(at)]) for at in listed} == {Verdict.KEPT}
+    shown = document.compaction.preview(
+        None, rules, replace(Settings.of(rules), keep_recent_tokens=1)
+    )
+    assert isinstance(shown.preparation, Preparation)
+    assert shown.preparation.history[: len(listed)] == listed
+    verdicts = {Verdict(shown.verdicts[shown.path.position(at)]) for at in listed}
+    assert verdicts == {Verdict.TO_SUMMARIZE} and not shown.tokens_dropped
+    assert shown.context_estimate == refused.context_estimate
+    request = document.compaction.requests(shown)[0]
+    assert RULE in request.prompt and "I keep to it." in request.prompt
+    made = asyncio.run(committed(document, shown))
+    inputs = recorded_inputs(document.tree, document.shared.store.drafts(document.key))
+    assert inputs[made].issuperset(listed)
+    found = overview(document.tree, document.leaf, rules, recorded=inputs)
+    assert not found.losses, "what stands between was never asked to be in the request"
+
+
+async def committed(document: Document, shown: Partition) -> int:
+    draft = await document.compaction.summarize(shown, order())
+    return await document.compaction.commit(draft)
+
+
+def test_what_makes_the_agents_count_larger_is_said_as_far_as_it_is_known(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    made = Rollout(1).prompt("One?").answer("One.").count(9_000, 10)
+    made.prompt("stone " * 800).answer("Of stone.").count(11_000, 10)
+    secret = {"type": "compaction", "encrypted_content": "gAAA"}
+    made.add("compacted", message="", replacement_history=[secret]).exchange("Two?", "Two.")
+    document = bench.open_blocking(bench.import_blocking(made.write(tmp_path)).key)
+    found = overview(document.tree, document.leaf, PROFILES["explorer"])
+    (entry,) = document.tree.columns.compactions
+    counted, _ = found.generations.sizes_around(entry)
+    assert found.difference == (
+        f"It has {11_010 - counted:,} tokens more than the entries counted here. With the first "
+        "reply, #1, the provider counted 9,010 tokens where the entries take 2: the rest is not in "
+        "the file. As the entries grew, its reports grew by 1.7 tokens for each one that is "
+        "counted here: another tokenizer, and what is sent with them and not recorded."
+    )
+    known = sizes_known(11_010, made_here=False, difference=found.difference)
+    assert "system prompt and the descriptions of its tools" in known.basis
+    assert known.basis.endswith(found.difference)
+    assert not overview(document.tree, entry - 1, PROFILES["explorer"]).difference

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from explorer.formats.pi.entries import read_entry
+from explorer.formats.pi.entry_writer import write_entry
 from explorer.session.context import context_at
 from explorer.session.edit_entries import ShapeFacts, shape_data, shape_facts
 from explorer.session.edits import (
@@ -204,6 +206,22 @@ def test_a_compaction_tells_what_its_profile_kept_and_the_rule_of_the_session_go
     assert messages(session) == [compaction, 0, 1]
     shape(session, "keep-user-messages", tokens=0)
     assert messages(session) == [compaction, 1]
+
+
+def test_a_compaction_tells_which_entries_its_record_holds_again() -> None:
+    session = Session()
+    for tokens in (5, 6, 7):
+        session.user(tokens)
+        session.reply()
+    held = [{"id": "e1", "tokens": 3}, {"id": "e4"}, {"id": "gone"}, "e0", 7]
+    entry = {"type": "compaction", "summary": "s", "firstKeptEntryId": "e4", "tokensBefore": 1}
+    compaction = session.add({**entry, "details": {"repeatedEntries": held}})
+    assert messages(session) == [compaction, 0, 1, 4, 5], "what is kept in its place is there once"
+    read = read_entry(session.entries[compaction])
+    assert read_entry(write_entry(read, "pi")).body == read.body
+    assert session.tree.columns.compactions[compaction].repeated_entries[0] == ("e1", 3)
+    shape(session, "omit", 0)
+    assert messages(session) == [compaction, 1, 4, 5]
 
 
 def test_a_new_start_drops_pins_unless_they_were_made_since(talk: Session) -> None:

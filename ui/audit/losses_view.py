@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.losses import Loss, Repair, Severity
 from explorer.audit.provenance import Known
-from explorer.audit.words import SEVERITY_TITLES
+from explorer.audit.words import SEVERITY_TITLES, unread_words
 from explorer.session.tree import SessionTree
 from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
@@ -124,6 +124,13 @@ class LossWidget(QWidget):
         self.entry_requested.emit(int(link.removeprefix("entry:")))
 
 
+ALL_ACCOUNTED_FOR = (
+    "check", "Every entry was kept or summarized",
+    "What a summary left out is on the pages Needed again and Findings.",
+)  # fmt: skip
+"""The sign and the words where nothing is lost."""
+
+
 class LossesView(QWidget):
     """The list of losses, and of the chosen one the cause and what can be done."""
 
@@ -143,10 +150,7 @@ class LossesView(QWidget):
         self.part.entry_requested.connect(self.entry_requested)
         self.part.repair_requested.connect(self.repair_requested)
         self.part.setAccessibleName("Cause and repair")
-        self.empty = EmptyState(
-            "check", "Every entry was kept or summarized",
-            "What a summary left out is on the pages Needed again and Findings.", parent=self,
-        )  # fmt: skip
+        self.empty = EmptyState(*ALL_ACCOUNTED_FOR, parent=self)
         self._pages = OnePage(self)
         self._pages.add(self.empty)
         self._pages.add(self._build())
@@ -162,15 +166,24 @@ class LossesView(QWidget):
         column.addWidget(self.part)
         return page
 
-    def show_losses(self, losses: Sequence[Loss], tree: SessionTree | None) -> None:
-        """Show the losses of a path; the chosen one stays where it is still there."""
+    def show_losses(
+        self, losses: Sequence[Loss], tree: SessionTree | None, unread: Sequence[int] = ()
+    ) -> None:
+        """Show the losses of a path; the chosen one stays where it is still there. ``unread``: the
+        compactions whose summaries cannot be read."""
+        unknown = unread_words(unread)
+        icon, title, text = ALL_ACCOUNTED_FOR
+        if unknown:
+            icon, title = "unknown", "No loss was found, as far as the file tells"
+            text = f"{unknown} What was kept word for word is on the page Ledger."
+        self.empty.set_words(title, text, icon)
         chosen = self.chosen()
         self.model.use_session(tree)
         self.model.show(losses)
         self._pages.show_page(1 if losses else 0)
         counts = [(s, sum(one.severity is s for one in losses)) for s in reversed(Severity)]
         found = ", ".join(count(n, *COUNTED[severity]) for severity, n in counts if n)
-        self.summary.setText(f"On this path: {found}.")
+        self.summary.setText(f"On this path: {found}. {unknown}".strip())
         if losses:
             same = (
                 one for one in losses

@@ -403,7 +403,7 @@ class AuditTab(QWidget):
         self.head.show_headline(headline(found), lost_words(found))
         self.ledger.show_ledger(found.ledger, previews)
         if not same_path:
-            self.losses.show_losses(found.losses, tree)
+            self.losses.show_losses(found.losses, tree, found.unread)
             self.strip.show_strip(found.strip)
             self.branches.show_branches(found.branches, tree, previews, found.generations.tokens_of)
         self.set_count(LOSSES, len(found.losses))
@@ -438,7 +438,9 @@ class AuditTab(QWidget):
         told, counted = recorded_words(recorded, found.recorded_after), around_words(before, after)
         recorded_part = f"recorded by the agent {told} · " if told else ""
         self.figure.setText(f"Compaction #{by.compaction}: {recorded_part}counted here {counted}")
-        self.badge.set_known(sizes_known(recorded, made_here=False))
+        known = sizes_known(recorded, made_here=False, difference=found.difference)
+        self.badge.set_known(known)
+        self.figure.setToolTip(known.basis)
 
 
 def headline(found: Overview) -> str:

@@ -280,6 +280,8 @@ class ContextModel(EntryModel[int]):
         again = self._reinserted(at)
         if again is None:
             return ""
+        if again.why == "recorded":
+            return f", kept by #{again.by}: its record holds it, word for word"
         why = f"pinned by #{again.by}" if again.why == "pin" else f"kept by #{again.by}"
         return f", {why}: repeated after the summary, word for word, as a message of the user"
 

@@ -80,10 +80,13 @@ class EmptyState(QWidget):
         on_theme_changed(self._restyle)
         self._restyle()
 
-    def set_words(self, title: str, text: str) -> None:
-        """Say something else."""
+    def set_words(self, title: str, text: str, icon: str = "") -> None:
+        """Say something else; ``icon``: with another sign."""
         self._title.setText(title)
         self._text.setText(text)
+        if icon:
+            self._icon = icon
+            self._restyle()
 
     def _restyle(self) -> None:
         self._sign.setPixmap(icon_pixmap(self._icon, "faint", scaled(32), self.devicePixelRatioF()))

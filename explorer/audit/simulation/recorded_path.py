@@ -207,7 +207,7 @@ class _Reading:
             self.shares.append((summarized, summary))
         self._changed(context.start)
         context.compacted(kept, summary)
-        self._shaped(at, facts.user_tokens > 0)
+        self._shaped(at, facts.repeats)
         turn = track.turn[kept]
         split = 0 < kept < at and turn > 0 and track.kinds[kept] not in TURN_START_KINDS
         self._compactions.append(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 from explorer.formats.codex.content import (
     compared_text,
@@ -30,6 +31,7 @@ from explorer.session.entries import (
     Content,
     CustomData,
     Entry,
+    ImageBlock,
     ModelChange,
     NoteMessage,
     SessionName,
@@ -40,6 +42,7 @@ from explorer.session.entries import (
     ToolCallBlock,
     ToolResultMessage,
     Unknown,
+    UnknownBlock,
     UserMessage,
     kind_of,
 )
@@ -51,6 +54,8 @@ SUMMARY_START = "Another language model started to solve this problem"
 USER_BUDGET = 20_000
 """Tokens of the user's messages that Codex repeats after a summary in plain text, where the record
 does not list them."""
+_HEAD = 60
+"""Characters at its beginning by which a long message is known where the rest was changed."""
 _WINDOW = ("window_id", "window_number", "previous_window_id", "first_window_id")
 _COMPOSED = frozenset({"compacted", "model", "model event", "result", "prompt"})
 """Parts of which an entry may have several lines."""
@@ -196,16 +201,51 @@ def replacement(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [one for one in items if isinstance(one, dict)]
 
 
-def repeated_users(payload: Mapping[str, Any]) -> list[str]:
-    """The words of the user's items that a compaction repeats, to be compared; the context that
-    Codex adds is among them, and the summary is not."""
+class Repeated(NamedTuple):
+    """An item of the context that a compaction begins."""
+
+    key: bytes
+    """Equal for items of the same role, letters and pictures; empty for one that is no message."""
+    head: str
+    """What a long message begins with, by which a shortened one is found; empty for a short one."""
+    tokens: int
+    """By the estimate."""
+    part: Part
+
+
+def repeated_items(payload: Mapping[str, Any]) -> list[Repeated]:
+    """The items of the context that a compaction begins; its summary is not among them."""
     summary = compared_text((TextBlock(summary_of(payload)),))
-    texts = [
-        compared_text(item_blocks(one))
-        for one in replacement(payload)
-        if one.get("type") == "message" and one.get("role") == "user"
-    ]
-    return [one for one in texts if one != summary]
+    found = [_repeated(one) for one in replacement(payload) if not _is_summary(one, summary)]
+    return [one for one in found if one.part != "compaction output"]
+
+
+def _is_summary(item: Mapping[str, Any], summary: str) -> bool:
+    return item.get("role") == "user" and compared_text(item_blocks(item)) == summary
+
+
+def _repeated(item: Mapping[str, Any]) -> Repeated:
+    content, part = item_blocks(item), part_of({"type": "response_item"}, item)
+    text = _plain(content) or first_text(item, "arguments", "input", "output")
+    key, head = message_key(part, content), head_of(part, content)
+    return Repeated(key, head, estimate_text(text), part)
+
+
+def message_key(part: Part, content: Content) -> bytes:
+    """By which a message is found again letter for letter; empty for what says nothing."""
+    parts = [one.text for one in content if isinstance(one, TextBlock)]
+    parts += [f"{one.mime},{one.data}" for one in content if isinstance(one, ImageBlock)]
+    parts += [repr(one.value) for one in content if isinstance(one, UnknownBlock)]
+    if not any(parts):
+        return b""
+    words = "\0".join([part, *parts]).encode("utf-8", "surrogatepass")
+    return blake2b(words, digest_size=16).digest()
+
+
+def head_of(part: Part, content: Content) -> str:
+    """What a long message begins with; empty for a short one."""
+    text = _plain(content)
+    return f"{part} {text[:_HEAD]}" if len(text) > _HEAD else ""
 
 
 def summary_of(payload: Mapping[str, Any]) -> str:
@@ -228,24 +268,6 @@ def _plain(content: Content) -> str:
 def is_encrypted(payload: Mapping[str, Any]) -> bool:
     """Whether part of the new context is an encrypted summary."""
     return any("compaction" in text_field(one, "type") for one in replacement(payload))
-
-
-def others_repeated(payload: Mapping[str, Any]) -> int:
-    """Items of the new context that come from the conversation and are no message of the user."""
-    return sum(
-        part_of({"type": "response_item"}, one) in ("model", "result", "note")
-        for one in replacement(payload)
-    )
-
-
-def other_tokens(payload: Mapping[str, Any]) -> int:
-    """Estimate of the items of the new context that are no message of the user and can be read."""
-    texts = [
-        _plain(item_blocks(one)) or first_text(one, "arguments", "input", "output")
-        for one in replacement(payload)
-        if one.get("role") != "user"
-    ]
-    return sum(map(estimate_text, texts))
 
 
 def _compaction(payload: Mapping[str, Any], meters: Values) -> CompactionSummary:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from explorer.formats.pi.header import positional_id
-from explorer.session.edit_entries import REPEATED_USER_TOKENS
+from explorer.session.edit_entries import REPEATED_ENTRIES, REPEATED_USER_TOKENS, named_entries
 from explorer.session.entries import (
     AssistantMessage,
     Block,
@@ -27,6 +27,7 @@ from explorer.session.entries import (
     Message,
     ModelChange,
     NoteMessage,
+    RepeatedEntry,
     SessionName,
     ShellMessage,
     SummaryMessage,
@@ -308,7 +309,13 @@ def _compaction(entry: Json) -> CompactionSummary:
         failure=_failure(entry),
         usage=read_usage(entry.get("usage")),
         details=details if _from_extension(entry) else None,
+        repeated_entries=_repeated_entries(details),
     )
+
+
+def _repeated_entries(details: object) -> tuple[RepeatedEntry, ...]:
+    listed = details.get(REPEATED_ENTRIES) if isinstance(details, dict) else None
+    return tuple(RepeatedEntry(*one) for one in named_entries(listed))
 
 
 def _failure(entry: Json) -> str:

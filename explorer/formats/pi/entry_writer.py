@@ -10,7 +10,7 @@ from typing import Any
 from explorer.formats.pi import omp
 from explorer.formats.pi.entries import READ_STOPS, TOKENS
 from explorer.formats.pi.header import EXTENSION_KEY, model_change
-from explorer.session.edit_entries import REPEATED_USER_TOKENS
+from explorer.session.edit_entries import REPEATED_ENTRIES, REPEATED_USER_TOKENS
 from explorer.session.entries import (
     AssistantMessage,
     Block,
@@ -146,6 +146,8 @@ def _written_details(body: CompactionSummary | BranchSummary) -> Any:
             found[f"{name}Files"] = list(listed)
     if isinstance(body, CompactionSummary) and body.user_tokens:
         found[REPEATED_USER_TOKENS] = body.user_tokens
+    if isinstance(body, CompactionSummary) and body.repeated_entries:
+        found[REPEATED_ENTRIES] = [{"id": name, "tokens": n} for name, n in body.repeated_entries]
     return found
 
 

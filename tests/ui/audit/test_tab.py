@@ -307,6 +307,11 @@ def test_recorded_sizes_come_before_those_that_are_counted_here(tab: AuditTab) -
         f"Compaction #{second}: recorded by the agent 297,190 → 16,970 tokens · counted here "
         f"{before} → {after} tokens"
     )
+    tip = tab.figure.toolTip()
+    assert f"{297_190 - before:,} tokens more than the entries counted here" in tip
+    assert "its system prompt and the descriptions of its tools" in tip and tip in (
+        tab.badge.toolTip()
+    )
     assert recorded_words(0, None) == recorded_words(0, 5) == ""
     assert recorded_words(4_321, None) == "4,321 tokens before"
     assert around_words(6_778, None) == "6,778 tokens before, its summary not recorded"
@@ -422,6 +427,19 @@ def test_a_path_that_is_still_looked_through_is_not_said_to_have_nothing(
     page.show_needed(NeededAgain(), None)
     assert "Nothing was compacted here" in shown_texts(page)
     page.close()
+
+
+def test_without_losses_a_summary_that_cannot_be_read_leaves_it_open(tab: AuditTab) -> None:
+    losses = tab.losses
+    losses.show_losses((), None, [7])
+    labels = losses.empty.findChildren(QLabel)
+    (sign,) = [one for one in labels if not one.pixmap().isNull()]
+    open_sign, words = sign.pixmap().toImage(), " ".join(one.text() for one in labels)
+    assert "The summary of #7 is encrypted or was not recorded" in words
+    assert "may or may not be in it" in words and "Every entry" not in words
+    losses.show_losses((), None)
+    assert "Every entry was kept or summarized" in [one.text() for one in labels]
+    assert sign.pixmap().toImage() != open_sign, "a tick"
 
 
 def test_of_a_summary_that_cannot_be_read_no_findings_are_counted() -> None:

@@ -27,6 +27,7 @@ from explorer.audit.words import (
     section_words,
     size_words,
     standing_words,
+    unreadable_words,
 )
 from explorer.services.summary_audit import Audited
 from ui.audit.fidelity.findings import FindingPart, FindingsView
@@ -357,7 +358,7 @@ class FidelityPage(QWidget):
         if not found.is_readable:
             self.shown = None
             self._offer_comparison(UNREADABLE_SUMMARY)
-            self.tell(f"This is {audited.name}. {UNREADABLE_SUMMARY} {ELSEWHERE}")
+            self.tell(f"This is {audited.name}. {unreadable_words(found)} {ELSEWHERE}")
             return
         self._offer_comparison()
         self._need_body()
