@@ -289,7 +289,7 @@ def _needs(repeat: Repeat, contexts: Sequence[_Context], least: int) -> Iterator
         return
     by_taken: dict[int, list[ShownLines]] = {}
     for lines in repeat.shown:
-        taken = _taken_by(lines.entry, repeat.after, contexts)
+        taken = _taken_by(lines.shown_from, repeat.after, contexts)
         by_taken.setdefault(taken, []).append(lines)
     for taken, shown in by_taken.items():
         narrowed = repeat.narrowed(shown, least, by_taken.get(-1, ()))
@@ -336,7 +336,7 @@ def _with_tails(
     found = []
     for need in needs:
         first = path.position(
-            min([need.repeat.shown_from, *(one.entry for one in need.repeat.shown)])
+            min([need.repeat.shown_from, *(one.shown_from for one in need.repeat.shown)])
         )
         is_last = path.position(need.repeat.after) < taking.stop
         tail = Tail(size_from(first), kept, ends[-1])

@@ -14,14 +14,13 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from heapq import nlargest
 from itertools import compress
 from operator import eq
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from explorer.audit.known_file import LEAST_LINES, KnownFile, UntoldLines, is_telling
+from explorer.audit.known_file import LEAST_LINES, KnownFile, UntoldLines, is_telling, put_back
 from explorer.audit.known_output import DIGITS, Failure, KnownOutput, first_words
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
@@ -52,7 +51,6 @@ from explorer.session.tool_actions import (
     shell_action,
     tool_actions,
 )
-from explorer.tokens.estimate import estimate_text
 
 
 class NeedKind(StrEnum):
@@ -76,6 +74,13 @@ class ShownLines(NamedTuple):
     number: int
     tokens: int
     """What they took in the later read, by the estimate."""
+    back: int = -1
+    """The entry before which the agent's program may have put them back, unrecorded; -1: none."""
+
+    @property
+    def shown_from(self) -> int:
+        """Up to this entry they may have been shown."""
+        return max(self.entry, self.back)
 
 
 class Repeat(NamedTuple):
@@ -102,7 +107,8 @@ class Repeat(NamedTuple):
     written; -1 for none. What is read again is what these edits made of it, to the letter."""
     since: int = -1
     """Of a command, a search and a failure: from this entry on all of it was shown, also by
-    something else, such as the same command with its output cut; -1 for nothing."""
+    something else, such as the same command with its output cut; of a read: the entry before which
+    most of it may have been put back; -1 for nothing."""
     held: int = 0
     """Of a read: how many lines between the first and the last were in the context already."""
 
@@ -128,11 +134,12 @@ class Repeat(NamedTuple):
             tokens = self.read  # The rest is what rounding makes of the lines.
         if tokens < max(least, _LEAST_SHARE * self.read):
             return None
+        most = max(shown, key=lambda one: one.number)
         first, last = min(one.first for one in shown), max(one.last for one in shown)
         between = (one.number for one in held if one.first <= last and one.last >= first)
         return self._replace(
-            before=max(shown, key=lambda one: one.number).entry, tokens=tokens,
-            first=first, last=last, shown=tuple(shown), held=sum(between),
+            before=most.entry, since=most.back, tokens=tokens, first=first,
+            last=last, shown=tuple(shown), held=sum(between),
         )  # fmt: skip
 
 
@@ -272,15 +279,8 @@ class Repeats:
         """Count what the agent's program may have put back without recording it as shown before
         the first reply: what is in doubt was not needed again."""
         back, self._put_back = self._put_back, None
-        if back is None:
-            return
-        files = [one for some in self._files.values() for one in some if one.used >= 0]
-        last_used = nlargest(back.files, files, key=lambda one: one.used)
-        changed = (one for one in files if one.changed >= 0)
-        # Which order the program goes by is not certain: both may have been put back.
-        for one in (*last_used, *nlargest(back.files, changed, key=lambda one: one.changed)):
-            if one.text is None or estimate_text(one.text) <= back.tokens:
-                one.shown_at.update(dict.fromkeys(one.shown_at, index))
+        if back is not None:
+            put_back((one for some in self._files.values() for one in some), back, index)
 
     # one result ----------------------------------------------------------------------------------
 
@@ -368,15 +368,10 @@ class Repeats:
         known.append(KnownFile(path))
         return known[-1]
 
-    def _learn(self, path: str, index: int, numbers: Sequence[int], lines: Sequence[str]) -> None:
-        seen = self._seen(path)
-        seen.marks.update(zip(numbers, map(hash, lines), strict=True))
-        seen.shown_at.update(dict.fromkeys(numbers, index))
-
     def _learn_whole(self, path: str, index: int, text: str) -> None:
         lines = text.split("\n")
-        self._learn(path, index, range(1, len(lines) + 1), lines)
         seen = self._seen(path)
+        seen.show(index, range(1, len(lines) + 1), lines)
         seen.text, seen.edited = text if text.endswith("\n") else f"{text}\n", -1
 
     def _see(self, index: int, named: str, text: str) -> None:
@@ -469,7 +464,7 @@ class Repeats:
         if is_whole:
             self._learn_whole(path, index, "\n".join(lines))
         else:
-            self._learn(path, index, numbers, lines)
+            seen.show(index, numbers, lines)
 
     def _compare(
         self,
@@ -490,10 +485,11 @@ class Repeats:
         shown = [
             ShownLines(entry, some[0][0], some[-1][0], len(some), round(each * sum(
                 size for _, size in some
-            )))
+            )), seen.back if entry < seen.back else -1)
             for entry, some in by_entry.items()
         ]  # fmt: skip
-        whole = Repeat(NeedKind.READ, 0, index, 0, seen.path, read=tokens, edited=seen.edited)
+        edited = seen.edited if min(by_entry) <= seen.edited else -1
+        whole = Repeat(NeedKind.READ, 0, index, 0, seen.path, read=tokens, edited=edited)
         repeat = whole.narrowed(shown, self.least)
         if repeat is not None:
             self.found.append(repeat)
