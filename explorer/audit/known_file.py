@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from heapq import nlargest
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from explorer.session.entries import PutBack
 from explorer.session.shell_commands import FileLines
 from explorer.session.tool_actions import ToolAction
+from explorer.tokens.estimate import estimate_text
 
 LEAST_LINES = 3
 """Lines with words that a read has in common with an earlier one at least."""
@@ -79,6 +82,8 @@ class KnownFile(Struct):
     """By line number: a mark of its text; empty after a change."""
     shown_at: dict[int, int] = {}
     """By line number: the entry that showed it."""
+    lengths: dict[int, int] = {}
+    """By line number: its characters."""
     text: str | None = None
     """All of the file as the agent knows it: as it was last read or written, with its own edits
     since; None where that is not known to the letter."""
@@ -88,6 +93,8 @@ class KnownFile(Struct):
     """The last entry at which the agent's own tools read, wrote or edited it; -1 for none."""
     changed: int = -1
     """The last one at which they wrote or edited it; -1 for none."""
+    back: int = -1
+    """The entry before which the agent's program may have put it back, unrecorded; -1 for none."""
     refused: str | None = None
     """What a refused edit would take out, until the file is read; None for no such edit."""
     untold: list[UntoldLines] = []
@@ -96,8 +103,22 @@ class KnownFile(Struct):
     def clear(self) -> None:
         """Forget what it holds."""
         self.marks.clear()
+        self.lengths.clear()
         self.untold.clear()
         self.text, self.edited = None, -1
+
+    @property
+    def least_tokens(self) -> int:
+        """So many tokens it has at least, by the estimate."""
+        if self.text is not None:
+            return estimate_text(self.text)
+        return (sum(self.lengths.values()) + len(self.lengths)) // 4
+
+    def show(self, at: int, numbers: Sequence[int], lines: Sequence[str]) -> None:
+        """Know lines that an entry shows."""
+        self.marks.update(zip(numbers, map(hash, lines), strict=True))
+        self.lengths.update(zip(numbers, map(len, lines), strict=True))
+        self.shown_at.update(dict.fromkeys(numbers, at))
 
     def remember(self, output: UntoldLines) -> None:
         """Keep an output until the file's lines in it are known. What only names the file is kept
@@ -148,11 +169,11 @@ class KnownFile(Struct):
         return found
 
     def apply(self, action: ToolAction, at: int) -> bool:
-        """Put an edit (entry ``at``) into what is known. False where that is not all of the file,
-        or where it does not tell to the letter what the edit made of it."""
+        """Put an edit (entry ``at``) into what is known. False where that does not tell to the
+        letter what the edit made of it."""
         text = self.text
         if text is None:
-            return False
+            return self._apply_to_lines(action, at)
         count = text.count("\n") + 1
         shown = [self.shown_at.get(number, at) for number in range(1, count + 1)]
         for old, new in action.parts or ((action.removed, action.added),):
@@ -163,7 +184,37 @@ class KnownFile(Struct):
         self.text, self.edited = text, at
         self.untold.clear()
         self.marks = dict(enumerate(map(hash, lines), 1))
+        self.lengths = dict(enumerate(map(len, lines), 1))
         self.shown_at = dict(enumerate(shown, 1))
+        return True
+
+    def _apply_to_lines(self, action: ToolAction, at: int) -> bool:
+        """The same where not all of the file is known: for an edit of whole lines that are, and
+        that stand in the file once, as tools for edits demand."""
+        old, new = action.removed.split("\n"), action.added.split("\n")
+        if not old[-1] and (not new[-1] or not action.added):
+            old, new = old[:-1], new[:-1]
+        if not any(old) or action.parts or action.everywhere:
+            return False
+        wanted = [*map(hash, old)]
+        starts = [first for first, mark in self.marks.items() if mark == wanted[0] and all(
+            self.marks.get(number) == one for number, one in enumerate(wanted, first)
+        )]  # fmt: skip
+        if len(starts) != 1:
+            return False
+        first, stop = starts[0], starts[0] + len(old)
+
+        def moved(known: dict[int, int], values: Iterable[int]) -> dict[int, int]:
+            by = len(new) - len(old)
+            kept = {number + by * (number >= stop): value for number, value in known.items()
+                    if not first <= number < stop}  # fmt: skip
+            return kept | dict(enumerate(values, first))
+
+        self.marks = moved(self.marks, map(hash, new))
+        self.lengths = moved(self.lengths, map(len, new))
+        self.shown_at = moved(self.shown_at, [at] * len(new))
+        self.edited = at
+        self.untold.clear()
         return True
 
     def is_to_the_letter(
@@ -174,7 +225,10 @@ class KnownFile(Struct):
         is_whole: bool,
     ) -> bool:
         """Whether a read shows what the agent's edits made of it, and all of it where the read is
-        of the whole file; empty lines at the end, which not every tool shows, aside."""
+        of the whole file; empty lines at the end, which not every tool shows, aside. Where only
+        some lines are known: whether these are the same."""
+        if self.text is None:
+            return sum(same) == len(before) - before.count(None)
         shown = len(lines)
         while shown and before[shown - 1] is None and not lines[shown - 1]:
             shown -= 1
@@ -182,6 +236,17 @@ class KnownFile(Struct):
             return False
         rest = (self.text or "").split("\n")[len(lines) :]
         return not is_whole or not any(rest)
+
+
+def put_back(files: Iterable[KnownFile], back: PutBack, at: int) -> None:
+    """Count files that the agent's program may have put back after a compaction as shown before
+    entry ``at``. Which order it goes by is not certain: the last ones used, or changed."""
+    known = list(files)
+    used = nlargest(back.files, (one for one in known if one.used >= 0), key=lambda one: one.used)
+    changed = (one for one in known if one.changed >= 0)
+    for one in (*used, *nlargest(back.files, changed, key=lambda one: one.changed)):
+        if one.least_tokens <= back.tokens:
+            one.back = at
 
 
 def _put(

@@ -9,7 +9,7 @@ path is the number that would be expected without a compaction.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -194,7 +194,7 @@ def needed_again(
     least = _worth(path, contexts, tokens)
     repeats = _repeats(tree, path, read, tokens, least, cancelled)
     stretches = [
-        _Stretch(*map(path.position, (one.before, one.edited, one.after))) for one in repeats
+        _Stretch(*map(path.position, (one.shown_from, one.edited, one.after))) for one in repeats
     ]
     needs = [need for repeat in repeats for need in _needs(repeat, contexts, least)]
     found = []
@@ -283,16 +283,16 @@ def _needs(repeat: Repeat, contexts: Sequence[_Context], least: int) -> Iterator
     where the model still saw what was repeated, or where it was not a compaction that took it
     away."""
     if repeat.kind is not NeedKind.READ:
-        taken = _taken_by(repeat.before, repeat.after, contexts)
+        taken = _taken_by(repeat.shown_from, repeat.after, contexts)
         if taken >= 0:
             yield Need(repeat, taken)
         return
     by_taken: dict[int, list[ShownLines]] = {}
     for lines in repeat.shown:
-        taken = _taken_by(lines.entry, repeat.after, contexts)
+        taken = _taken_by(lines.shown_from, repeat.after, contexts)
         by_taken.setdefault(taken, []).append(lines)
     for taken, shown in by_taken.items():
-        narrowed = repeat.narrowed(shown, least)
+        narrowed = repeat.narrowed(shown, least, by_taken.get(-1, ()))
         # What was edited after the compaction may be read to see what the edit made of it.
         if taken > repeat.edited and taken >= 0 and narrowed is not None:
             yield Need(narrowed, taken)
@@ -300,9 +300,9 @@ def _needs(repeat: Repeat, contexts: Sequence[_Context], least: int) -> Iterator
 
 def _taken_by(before: int, after: int, contexts: Sequence[_Context]) -> int:
     """The compaction that took an entry out of the context; -1 where a later one still saw it, or
-    a new start lies between, which takes everything."""
+    a new start lies between, which takes everything. A summary was seen after its compaction."""
     marks = [one.mark for one in contexts]
-    between = contexts[bisect_left(marks, before) : bisect_left(marks, after)]
+    between = contexts[bisect_right(marks, before) : bisect_left(marks, after)]
     if not between or before in between[-1].shown:
         return -1
     if not all(one.is_compaction for one in between):
@@ -335,7 +335,9 @@ def _with_tails(
     kept = size_from(taking.kept_from)
     found = []
     for need in needs:
-        first = path.position(min([need.repeat.before, *(one.entry for one in need.repeat.shown)]))
+        first = path.position(
+            min([need.repeat.shown_from, *(one.shown_from for one in need.repeat.shown)])
+        )
         is_last = path.position(need.repeat.after) < taking.stop
         tail = Tail(size_from(first), kept, ends[-1])
         found.append(need._replace(tail=tail if is_last and tail.needed > kept else None))
@@ -397,7 +399,7 @@ def _expected(
                 total += max(0, high - low + 1)
     soon = [need for need in needs if path.position(need.repeat.after) <= this.position + ahead]
     found = sum(
-        this.kept_from - behind <= path.position(need.repeat.before) < this.kept_from
+        this.kept_from - behind <= path.position(need.repeat.shown_from) < this.kept_from
         for need in soon
     )
     return Expected(total / places, found, behind, ahead, places, len(soon))

@@ -51,13 +51,14 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
 
 
 def lines_text(repeat: Repeat) -> str:
-    """``lines 1 to 80``; ``part of lines 1 to 80`` where others stand between, or lines that
-    something showed since: how many is not certain, since these are known by their text alone.
-    Nothing but of a read."""
+    """``lines 1 to 80``; ``part of lines 1 to 80`` where others stand between, ``lines 1 to 80 but
+    for some already in the context`` where these are such as something had shown since: how many is
+    not certain, since they are known by their text alone. Nothing but of a read."""
     if repeat.kind is not NeedKind.READ or not repeat.first:
         return ""
-    is_gap = repeat.lines < repeat.last - repeat.first + 1
-    return f"{'part of ' if is_gap else ''}lines {repeat.first:,} to {repeat.last:,}"
+    gap = repeat.last - repeat.first + 1 - repeat.lines
+    words = f"{'part of ' if gap > repeat.held else ''}lines {repeat.first:,} to {repeat.last:,}"
+    return f"{words} but for some already in the context" if gap and repeat.held else words
 
 
 def before_words(repeat: Repeat) -> str:
@@ -82,7 +83,7 @@ def needs_words(needs: Sequence[Need]) -> str:
     said with its place. Only what the session proves is found, hence the first words. ``Nothing
     was needed again`` for none."""
     if not needs:
-        return "Nothing was needed again"
+        return "Nothing was found to be needed again"
     parts = [_count(kind, [one for one in needs if one.kind is kind]) for kind in NeedKind]
     tokens = sum(need.repeat.tokens for need in needs)
     words = ", ".join(part for part in parts if part)

@@ -14,14 +14,14 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from heapq import nlargest
 from itertools import compress
 from operator import eq
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from explorer.audit.known_file import LEAST_LINES, KnownFile, UntoldLines, is_telling
+from explorer.audit.known_file import LEAST_LINES, KnownFile, UntoldLines, is_telling, put_back
+from explorer.audit.known_output import DIGITS, Failure, KnownOutput, first_words
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
     AssistantMessage,
@@ -51,7 +51,6 @@ from explorer.session.tool_actions import (
     shell_action,
     tool_actions,
 )
-from explorer.tokens.estimate import estimate_text
 
 
 class NeedKind(StrEnum):
@@ -75,6 +74,13 @@ class ShownLines(NamedTuple):
     number: int
     tokens: int
     """What they took in the later read, by the estimate."""
+    back: int = -1
+    """The entry before which the agent's program may have put them back, unrecorded; -1: none."""
+
+    @property
+    def shown_from(self) -> int:
+        """Up to this entry they may have been shown."""
+        return max(self.entry, self.back)
 
 
 class Repeat(NamedTuple):
@@ -99,6 +105,17 @@ class Repeat(NamedTuple):
     edited: int = -1
     """Of a read: the last entry before it at which the agent edited the file that it had seen or
     written; -1 for none. What is read again is what these edits made of it, to the letter."""
+    since: int = -1
+    """Of a command, a search and a failure: from this entry on all of it was shown, also by
+    something else, such as the same command with its output cut; of a read: the entry before which
+    most of it may have been put back; -1 for nothing."""
+    held: int = 0
+    """Of a read: how many lines between the first and the last were in the context already."""
+
+    @property
+    def shown_from(self) -> int:
+        """From this entry on all of it was shown the last time before."""
+        return max(self.before, self.since)
 
     @property
     def lines(self) -> int:
@@ -106,18 +123,23 @@ class Repeat(NamedTuple):
         others may have been shown since."""
         return sum(one.number for one in self.shown)
 
-    def narrowed(self, shown: Sequence[ShownLines], least: int) -> Repeat | None:
-        """A read as if only some of its lines had been there before; None where they are fewer
-        tokens than ``least``, or a small part of it."""
+    def narrowed(
+        self, shown: Sequence[ShownLines], least: int, held: Sequence[ShownLines] = ()
+    ) -> Repeat | None:
+        """A read as if only some of its lines had been there before, and others (``held``) were
+        in the context already; None where they are fewer tokens than ``least``, or a small part of
+        it."""
         tokens = sum(one.tokens for one in shown)
         if abs(self.read - tokens) <= len(shown):
             tokens = self.read  # The rest is what rounding makes of the lines.
         if tokens < max(least, _LEAST_SHARE * self.read):
             return None
+        most = max(shown, key=lambda one: one.number)
+        first, last = min(one.first for one in shown), max(one.last for one in shown)
+        between = (one.number for one in held if one.first <= last and one.last >= first)
         return self._replace(
-            before=max(shown, key=lambda one: one.number).entry, tokens=tokens,
-            first=min(one.first for one in shown), last=max(one.last for one in shown),
-            shown=tuple(shown),
+            before=most.entry, since=most.back, tokens=tokens, first=first,
+            last=last, shown=tuple(shown), held=sum(between),
         )  # fmt: skip
 
 
@@ -134,11 +156,11 @@ _CHECKS = re.compile(
 """Programs that are run for what they say; others are run for what they do."""
 _OPEN_FAILURES = 40
 """Failures that are remembered until the same succeeds."""
-_SHARED_WORDS = 0.5
-"""The share of its words that a command has in common with the one that solves it."""
 _LEAST_EDIT = 12
 _STANDS = (ActionKind.WAIT, ActionKind.STATE, ActionKind.LIST)
 """What is asked to see how something stands by now."""
+_TELLING = (ActionKind.SEARCH, ActionKind.RUN, ActionKind.OTHER)
+"""What may print lines of files that it does not name."""
 _OF_FILES = (ActionKind.EDIT, ActionKind.WRITE, ActionKind.DELETE)
 _TAKE_BACK = re.compile(
     r"\b(?:revert|undo|roll(?:ed)? ?back|restore|remove|put .{0,40}back|go back|"
@@ -147,7 +169,6 @@ _TAKE_BACK = re.compile(
 )
 _LONGEST_ORDER = 4_000
 """Characters of a message in which an order is looked for."""
-_DIGITS = re.compile(r"\d+")
 _NOT_MET = re.compile(
     r"doesn't want to (?:proceed|take this action)|request interrupted|user (?:rejected|declined)|"
     r"tool use was rejected|sibling tool call|parallel tool call|permission to use|cancell?ed|"
@@ -178,16 +199,6 @@ class _Ran(Struct):
     """How many changes of files there had been by then."""
 
 
-class _Failure(Struct):
-    """A failure that was met."""
-
-    entry: int
-    action: ToolAction
-    mark: int
-    changes: int
-    solved: bool = False
-
-
 @dataclass
 class Repeats:
     """Finds the repeats of one path. Give it the entries in their order; what it found is in
@@ -205,10 +216,12 @@ class Repeats:
     _files: dict[str, list[KnownFile]] = field(default_factory=dict)
     """By the last part of the path."""
     _ran: dict[str, _Ran] = field(default_factory=dict)
+    _output: KnownOutput = field(default_factory=KnownOutput)
+    """What was run, searched for or failed."""
     _changed: list[str] = field(default_factory=list)
     """The last parts of the paths that were changed, in order; empty for a change that does not
     name its files."""
-    _failures: deque[_Failure] = field(default_factory=lambda: deque(maxlen=_OPEN_FAILURES))
+    _failures: deque[Failure] = field(default_factory=lambda: deque(maxlen=_OPEN_FAILURES))
     _missing: dict[str, int] = field(default_factory=dict)
     _edits: dict[tuple[str, str, str], int] = field(default_factory=dict)
     _asked_back: int = -1
@@ -222,23 +235,36 @@ class Repeats:
             body = entry.body
             if isinstance(body, AssistantMessage):
                 self._show_put_back(index)
+                self._show(index, entry.text)
                 self._call(index, body)
             elif isinstance(body, CompactionSummary):
+                self._show(index, entry.summary)
                 self._put_back = body.put_back
             elif isinstance(body, ToolResultMessage):
                 at, actions = self._calls.pop(body.call_id, (-1, ()))
                 # What its agent took out of the context was not there to be known.
                 if actions and not body.is_pruned:
-                    self._result(index, entry, body, at, actions)
+                    text = output_of(entry.text)
+                    self._result(index, entry, text, at, actions)
+                    if actions[0].kind in _TELLING:
+                        self._output.show(index, text, actions[0].key)
             elif isinstance(body, UserMessage):
+                self._show(index, entry.text)
                 if not body.synthetic and _TAKE_BACK.search(entry.text[:_LONGEST_ORDER]):
                     self._asked_back = index
             elif isinstance(body, ShellMessage):
+                if not body.excluded:
+                    self._show(index, f"{body.command}\n{body.output}")
                 self._change(shell_action(body.command))
             elif isinstance(body, FilesMessage):
                 self._put_back = None  # It is recorded.
                 for file in body.files:
                     self._learn_whole(_clean(file.path), index, file.content)
+
+    def _show(self, index: int, text: str) -> None:
+        """Know again what a message or a summary quotes."""
+        self._see(index, text, text)
+        self._output.show(index, text)
 
     def _call(self, index: int, reply: AssistantMessage) -> None:
         for call_id in self._open:
@@ -253,15 +279,8 @@ class Repeats:
         """Count what the agent's program may have put back without recording it as shown before
         the first reply: what is in doubt was not needed again."""
         back, self._put_back = self._put_back, None
-        if back is None:
-            return
-        files = [one for some in self._files.values() for one in some if one.used >= 0]
-        last_used = nlargest(back.files, files, key=lambda one: one.used)
-        changed = (one for one in files if one.changed >= 0)
-        # Which order the program goes by is not certain: both may have been put back.
-        for one in (*last_used, *nlargest(back.files, changed, key=lambda one: one.changed)):
-            if one.text is None or estimate_text(one.text) <= back.tokens:
-                one.shown_at.update(dict.fromkeys(one.shown_at, index))
+        if back is not None:
+            put_back((one for some in self._files.values() for one in some), back, index)
 
     # one result ----------------------------------------------------------------------------------
 
@@ -269,20 +288,22 @@ class Repeats:
         self,
         index: int,
         entry: Entry,
-        body: ToolResultMessage,
+        text: str,
         called: int,
         actions: tuple[ToolAction, ...],
     ) -> None:
-        text = output_of(entry.text)
-        action = actions[0]
+        """``text``: the output that the result holds."""
+        body, action = entry.body, actions[0]
+        assert isinstance(body, ToolResultMessage)
         has_failed = body.is_error or failed(entry.text)
         is_read = action.kind is ActionKind.READ
         is_told = bool(action.prints) and self._printed(index, action, entry.text, text)
         # What one read shows is told by the numbers of its lines.
         if not is_read or len(actions) > 1 or (action.prints and not (is_told and action.path)):
             named = " ".join(one.key or one.text or one.path for one in actions)
-            # A search in a folder, and a difference, name the files in what they print.
-            tells = action.kind is ActionKind.SEARCH or is_diff(text)
+            # A search in a folder, a difference, a test and another agent name the files in what
+            # they print.
+            tells = action.kind in _TELLING or is_diff(text)
             self._see(index, named + text if tells else named, text)
         if has_failed:
             if not is_read or (not is_told and len(action.prints) < 2):
@@ -347,15 +368,10 @@ class Repeats:
         known.append(KnownFile(path))
         return known[-1]
 
-    def _learn(self, path: str, index: int, numbers: Sequence[int], lines: Sequence[str]) -> None:
-        seen = self._seen(path)
-        seen.marks.update(zip(numbers, map(hash, lines), strict=True))
-        seen.shown_at.update(dict.fromkeys(numbers, index))
-
     def _learn_whole(self, path: str, index: int, text: str) -> None:
         lines = text.split("\n")
-        self._learn(path, index, range(1, len(lines) + 1), lines)
         seen = self._seen(path)
+        seen.show(index, range(1, len(lines) + 1), lines)
         seen.text, seen.edited = text if text.endswith("\n") else f"{text}\n", -1
 
     def _see(self, index: int, named: str, text: str) -> None:
@@ -448,7 +464,7 @@ class Repeats:
         if is_whole:
             self._learn_whole(path, index, "\n".join(lines))
         else:
-            self._learn(path, index, numbers, lines)
+            seen.show(index, numbers, lines)
 
     def _compare(
         self,
@@ -469,10 +485,11 @@ class Repeats:
         shown = [
             ShownLines(entry, some[0][0], some[-1][0], len(some), round(each * sum(
                 size for _, size in some
-            )))
+            )), seen.back if entry < seen.back else -1)
             for entry, some in by_entry.items()
         ]  # fmt: skip
-        whole = Repeat(NeedKind.READ, 0, index, 0, seen.path, read=tokens, edited=seen.edited)
+        edited = seen.edited if min(by_entry) <= seen.edited else -1
+        whole = Repeat(NeedKind.READ, 0, index, 0, seen.path, read=tokens, edited=edited)
         repeat = whole.narrowed(shown, self.least)
         if repeat is not None:
             self.found.append(repeat)
@@ -487,8 +504,8 @@ class Repeats:
         is_run = action.kind is ActionKind.RUN
         if is_run and not _CHECKS.search(action.text):
             return
-        mark = hash(_DIGITS.sub("#", words) if is_run else words)
-        ran = self._ran.get(action.key)
+        mark = hash(DIGITS.sub("#", words) if is_run else words)
+        ran, shown = self._ran.get(action.key), self._output.learn(index, words, action.key)
         self._ran[action.key] = _Ran(index, mark, len(self._changed))
         if ran is None or ran.mark != mark or len(words) < (1 if is_search else _LEAST_OUTPUT):
             return
@@ -496,7 +513,7 @@ class Repeats:
         if (is_run and since) or any(name and name in words for name in since):
             return
         kind = NeedKind.SEARCH if is_search else NeedKind.COMMAND
-        self.found.append(Repeat(kind, ran.entry, index, tokens, action.text))
+        self.found.append(Repeat(kind, ran.entry, index, tokens, action.text, since=shown))
 
     # failures ------------------------------------------------------------------------------------
 
@@ -512,15 +529,17 @@ class Repeats:
         if action.kind is not ActionKind.RUN or len(text.strip()) < _LEAST_OUTPUT // 2:
             return
         mark = error_mark(text)
+        shown = self._output.learn(index, text, f"error {mark}")
         for one in self._failures:
-            if one.mark == mark and _is_alike(one.action, action):
+            if one.mark == mark and one.is_alike(action):
                 if one.solved:
+                    words = first_words(text)
                     self.found.append(
-                        Repeat(NeedKind.FAILURE, one.entry, index, 0, _first_words(text))
+                        Repeat(NeedKind.FAILURE, one.entry, index, 0, words, since=shown)
                     )
                 self._failures.remove(one)
                 break
-        self._failures.append(_Failure(index, action, mark, len(self._changed)))
+        self._failures.append(Failure(index, action, mark, len(self._changed)))
 
     def _miss(self, index: int, path: str) -> None:
         if path in self._missing:
@@ -532,7 +551,7 @@ class Repeats:
             for one in self._failures:
                 # The same command without a change proves that it failed by chance.
                 is_other = one.action.key != action.key or len(self._changed) > one.changes
-                if not one.solved and is_other and _is_alike(one.action, action):
+                if not one.solved and is_other and one.is_alike(action):
                     one.solved = True
 
     # edits ---------------------------------------------------------------------------------------
@@ -573,18 +592,3 @@ def _clean(path: str) -> str:
 
 def _name(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
-
-
-def _first_words(text: str) -> str:
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
-    telling = (one for one in lines if not re.match(r"Exit code|\[", one))
-    found = re.sub(r"</?tool_use_error>", "", next(telling, lines[0] if lines else ""))
-    return found[:160]
-
-
-def _is_alike(failed_one: ToolAction, other: ToolAction) -> bool:
-    """Whether a command is the one that failed, or another way to the same."""
-    if failed_one.key == other.key:
-        return True
-    words, given = (frozenset(one.text.split()) for one in (failed_one, other))
-    return len(words & given) >= _SHARED_WORDS * max(len(words), len(given), 1)

@@ -190,6 +190,30 @@ def test_what_an_agents_program_puts_back_unrecorded_may_not_have_been_needed(
     assert found == [f"/w/{name}.py" for name in files]
 
 
+@pytest.mark.parametrize("is_large", [True, False])
+def test_a_file_known_in_part_was_not_put_back_where_that_is_too_large(is_large: bool) -> None:
+    made = AgentWork()
+    before = made.read(first=1, count=150, of=LONG)
+    size = sum(len(line) + 1 for line in LONG.split("\n")[:150]) // 4
+    made.compact(put_back=PutBack(5, size - 1 if is_large else size))
+    made.reply("I go on.")
+    after = made.read(first=1, count=150, of=LONG)
+    assert made.needs() == ([(READ, before, after)] if is_large else [])
+
+
+def test_what_may_have_been_put_back_is_told_by_the_entry_that_shows_it() -> None:
+    made = AgentWork()
+    before = made.read()
+    made.compact(put_back=PutBack(5, 5_000))
+    made.reply("I go on.")
+    taken = made.compact()
+    after = made.read()
+    assert made.needs() == [(READ, before, after)]
+    need = made.need()
+    assert need.taken_by == taken and need.tail is not None
+    assert need.tail.needed < made.tree.columns.estimate[before], "it may stand behind the first"
+
+
 def _habit(made: AgentWork, rounds: int) -> None:
     """An agent that reads the same file every four rounds, whatever happens."""
     for at in range(rounds):

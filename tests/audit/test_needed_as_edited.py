@@ -183,13 +183,74 @@ def test_an_edit_that_failed_changes_nothing_of_what_is_known() -> None:
     assert [kind for kind, _, _ in made.needs()] == [READ]
 
 
-def test_of_a_part_only_the_rest_of_the_file_does_not_follow_from_an_edit() -> None:
+def test_of_a_part_only_what_follows_from_an_edit_of_whole_lines_of_it_is_known() -> None:
+    made = AgentWork()
+    before = made.read(first=1, count=30)
+    edited = made.edit(OLD, NEW)
+    made.compact()
+    after = made.read(of=EDITED, first=1, count=40)
+    need = made.need()
+    assert (need.repeat.before, need.repeat.edited, need.repeat.after) == (before, edited, after)
+    assert (need.repeat.lines, need.repeat.last) == (32, 32), "the lines behind it moved"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "more"),
+    [("3 of the file", "three of the file", {}), ("line 35 of the file = 1225", "35", {}),
+     (OLD, NEW, {"replace_all": True}), ("\n", "\n\n", {}), (f"{OLD}\n", "line 3", {})],
+)  # fmt: skip
+def test_of_a_part_it_must_be_certain_where_the_edit_was_made(
+    old: str, new: str, more: dict[str, Any]
+) -> None:
+    made = AgentWork()
+    made.read(first=1, count=30)
+    made.call("Edit", "ok", file_path="/w/a.py", old_string=old, new_string=new, **more)
+    made.compact()
+    made.read(of=FILE.replace(old, new), first=1, count=30)
+    assert made.needs() == []
+
+
+def test_lines_of_a_part_that_are_there_twice_do_not_tell_which_was_edited() -> None:
+    twice = f"{FILE}{FILE}"
+    made = AgentWork()
+    made.read(of=twice, first=1, count=60)
+    made.edit(OLD, NEW)
+    made.compact()
+    made.read(of=twice.replace(OLD, NEW, 1), first=1, count=60)
+    assert made.needs() == []
+
+
+def test_a_part_that_is_not_as_the_edit_left_it_has_changed_otherwise() -> None:
     made = AgentWork()
     made.read(first=1, count=30)
     made.edit(OLD, NEW)
     made.compact()
-    made.read(of=EDITED, first=1, count=30)
+    made.read(of=EDITED.replace("line 9 of", "line nine of"), first=1, count=30)
     assert made.needs() == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("line 3 of the file = 9\nline 4 of the file = 16\n", ""), ("line 3 of the file = 9", ""),
+     ("line 3 of the file = 9\n", "one\ntwo\n")],
+)  # fmt: skip
+def test_of_a_part_lines_are_taken_out_and_put_in(old: str, new: str) -> None:
+    made = AgentWork()
+    made.read(first=1, count=30)
+    made.edit(old, new)
+    made.compact()
+    made.read(of=FILE.replace(old, new), first=1, count=27)
+    assert made.need().repeat.lines == 27
+
+
+def test_a_part_that_was_read_since_the_edit_was_seen_as_it_is() -> None:
+    made = AgentWork()
+    made.read(first=1, count=30)
+    made.edit(OLD, NEW)
+    made.read(of=EDITED, first=1, count=30)
+    made.compact()
+    made.read(of=EDITED, first=1, count=30)
+    assert made.need().repeat.edited == -1
 
 
 def test_a_part_of_what_was_edited_may_be_read_again() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from explorer.audit.needed_again import NeedKind
 from explorer.audit.needed_words import need_text, repeated_words
+from explorer.session.entries import CompactionSummary
 from tests.audit.agent_work import FILE, LONG, AgentWork
 
 READ = NeedKind.READ
@@ -36,7 +37,55 @@ def test_only_the_lines_count_that_were_not_read_again_by_then() -> None:
     assert (first.repeat.first, first.repeat.last) == (51, 150)
     assert (second.taken_by, second.repeat.after, second.repeat.lines) == (taken, after, 100)
     assert second.repeat.tokens == pytest.approx(made.tree.columns.estimate[after] / 2, rel=0.1)
-    assert need_text(second.repeat) == "/w/a.py, part of lines 1 to 200"
+    words = "/w/a.py, lines 1 to 200 but for some already in the context"
+    assert need_text(second.repeat) == words
+
+
+def _by_a_test(made: AgentWork) -> None:
+    made.run("make test", f"FAILED a.py\n{FILE}", error=True)
+
+
+def _by_another_agent(made: AgentWork) -> None:
+    made.call("Task", f"All of a.py is:\n{FILE}", prompt="Look.")
+
+
+def _by_the_user(made: AgentWork) -> None:
+    made.user(f"This is a.py now:\n{FILE}")
+
+
+def _by_the_model(made: AgentWork) -> None:
+    made.reply(f"This is a.py now:\n```python\n{FILE}```")
+
+
+@pytest.mark.parametrize("show", [_by_a_test, _by_another_agent, _by_the_user, _by_the_model])
+def test_what_something_else_showed_since_is_not_needed(show: Callable[[AgentWork], None]) -> None:
+    made = AgentWork()
+    made.read()
+    show(made)
+    made.compact()
+    made.read()
+    assert made.need().repeat.lines >= 40
+    since = AgentWork()
+    since.read()
+    since.compact()
+    show(since)
+    since.read()
+    assert since.needs() == []
+
+
+def test_what_the_summary_quotes_is_not_needed_until_it_is_taken_itself() -> None:
+    made = AgentWork()
+    made.read()
+    made.add(CompactionSummary(f"## Files\n/w/a.py:\n{FILE}"))
+    made.read()
+    assert made.needs() == []
+    later = AgentWork()
+    later.read()
+    quoted = later.add(CompactionSummary(f"## Files\n/w/a.py:\n{FILE}"))
+    taken = later.compact()
+    after = later.read()
+    assert later.needs() == [(READ, quoted, after)]
+    assert later.need().taken_by == taken
 
 
 def test_a_few_lines_are_not_worth_a_mention() -> None:

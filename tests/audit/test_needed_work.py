@@ -42,6 +42,62 @@ def test_a_test_after_an_edit_is_not_again() -> None:
     assert made.needs() == []
 
 
+CHECK, CLEAN = "mise run lint 2>&1", "[lint] $ golangci-lint run ./... took 3 s\n0 issues."
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [("mise run lint 2>&1 | tail -20", CLEAN.replace("3", "5")),
+     ("mise run lint | grep -c 'x|y'", "0"),
+     ("mise run lint 2>/dev/null | tail -1", "0 issues."),
+     ("mise run build && mise run lint", f"built in 3 s\n{CLEAN}"),
+     ("make all", CLEAN)],
+)  # fmt: skip
+def test_what_had_come_back_since_by_another_command_is_not_needed(
+    command: str, output: str
+) -> None:
+    made = AgentWork()
+    before = made.run(CHECK, CLEAN)
+    made.run(command, output)
+    made.compact()
+    after = made.run(CHECK, CLEAN)
+    assert made.needs() == [(COMMAND, before, after)], "nothing came between"
+    since = AgentWork()
+    since.run(CHECK, CLEAN)
+    since.compact()
+    since.run(command, output)
+    since.run(CHECK, CLEAN)
+    assert since.needs() == []
+
+
+@pytest.mark.parametrize("output", ["[lint] $ golangci-lint run ./... took 3 s", "1 issue."])
+def test_what_had_come_back_in_part_is_needed(output: str) -> None:
+    made = AgentWork()
+    before = made.run(CHECK, CLEAN)
+    made.compact()
+    made.run("make all", output)
+    after = made.run(CHECK, CLEAN)
+    assert made.needs() == [(COMMAND, before, after)]
+
+
+def test_what_the_user_showed_since_is_not_needed() -> None:
+    made = AgentWork()
+    made.run(CHECK, CLEAN)
+    made.compact()
+    made.user(f"Look at this:\n{CLEAN}")
+    made.run(CHECK, CLEAN)
+    assert made.needs() == []
+
+
+def test_a_check_that_a_kept_tail_shows_in_another_form_is_not_needed() -> None:
+    made = AgentWork()
+    made.run(CHECK, CLEAN)
+    kept = made.run(f"{CHECK} | tail -20", CLEAN)
+    made.compact(kept - 1)
+    made.run(CHECK, CLEAN)
+    assert made.needs() == []
+
+
 @pytest.mark.parametrize(
     "command",
     ["git status", "git -C /w diff --stat", "git log --oneline -5", "cd /w && pwd", "date",
@@ -76,6 +132,15 @@ def test_the_same_search_with_the_same_finds() -> None:
     assert made.needs() == [(SEARCH, before, after)], "the other one found more"
 
 
+def test_what_another_search_had_found_since_is_not_needed() -> None:
+    made = AgentWork()
+    made.call("grep", "a.py:3: timeout", pattern="timeout", path="/w")
+    made.compact()
+    made.call("grep", "a.py:3: timeout\nb.py:7: retries", pattern="timeout|retries", path="/w")
+    made.call("grep", "a.py:3: timeout", pattern="timeout", path="/w")
+    assert made.needs() == []
+
+
 def _failing(made: AgentWork, command: str = "python -m pytest tests") -> int:
     return made.run(command, "bash: python: command not found, exit 127", error=True)
 
@@ -87,6 +152,17 @@ def test_a_failure_that_was_solved_is_met_again() -> None:
     made.compact()
     after = _failing(made)
     assert made.needs() == [(NeedKind.FAILURE, before, after)]
+
+
+@pytest.mark.parametrize("is_error", [True, False])
+def test_a_failure_that_another_command_met_since_is_not_needed(is_error: bool) -> None:
+    made = AgentWork()
+    _failing(made)
+    made.run("python3 -m pytest tests", "3 passed in 0.2 s, nothing else to be told")
+    made.compact()
+    made.run("make report", "bash: python: command not found, exit 127", error=is_error)
+    _failing(made)
+    assert made.needs() == []
 
 
 def test_a_failure_that_goes_on_or_that_passed_by_chance_was_never_solved() -> None:

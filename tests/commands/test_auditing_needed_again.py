@@ -29,7 +29,7 @@ def test_the_audit_begins_with_it_and_a_build_may_fail_on_it() -> None:
 def test_where_nothing_was_needed_again_no_build_fails(tmp_path: Path) -> None:
     file = write_losing(tmp_path / "losing.jsonl")
     status, out, _ = called("audit", str(file), "--fail-on", "needed-again")
-    assert status == 0 and "Needed again: Nothing was needed again." in out
+    assert status == 0 and "Needed again: Nothing was found to be needed again." in out
 
 
 @pytest.mark.parametrize("form", ["html", "md"])

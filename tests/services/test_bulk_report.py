@@ -284,6 +284,9 @@ def test_a_library_without_compactions_says_so(tmp_path: Path) -> None:
     folder = written(tmp_path / "out", audit(1))
     save_many(folder, folder / "report.html")
     text = (folder / "report.html").read_text("utf-8")
-    assert "Nothing was needed again" in text and "No settings have 5 compactions yet" in text
+    assert (
+        "Nothing was found to be needed again" in text
+        and "No settings have 5 compactions yet" in text
+    )
     with pytest.raises(FolderError):
         read_many(tmp_path / "nowhere")

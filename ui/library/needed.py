@@ -34,7 +34,7 @@ NO_EXPERIMENT = (
 _MEANINGS = {SETTINGS: NO_EXPERIMENT}
 _NOTHING = {
     SETTINGS: f"No settings have {LEAST_COMPACTIONS} compactions yet.",
-    WORST: "Nothing was needed again.",
+    WORST: "Nothing was found to be needed again.",
 }
 """By view: what is said below its rows, and where it has none."""
 NONE = "None of these sessions has a compaction."

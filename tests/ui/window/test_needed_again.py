@@ -106,7 +106,9 @@ async def test_a_moment_after_which_nothing_was_needed_again_is_told(
         await live.until(lambda: page.summary.text().startswith(words), words)
         assert len(page.model.rows) == 2
 
-    await look_at(1, "Nothing was needed again after #1. On the whole path: At least 1 file")
+    await look_at(
+        1, "Nothing was found to be needed again after #1. On the whole path: At least 1 file"
+    )
     await look_at(5, "At least 1 file read again")
 
 

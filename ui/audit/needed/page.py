@@ -51,9 +51,8 @@ LOOKING = (
     "What had to be done again after its compactions comes here.",
 )
 NOTHING_NEEDED = (
-    "Nothing was needed again",
-    "After the compactions of this path no file was read, no command run and nothing asked for "
-    "again that is known to be the same as before.",
+    "Nothing was found to be needed again",
+    "Left out are short reads, and what may have changed or may still have been in the context.",
 )
 
 
@@ -243,7 +242,7 @@ class NeededPage(QWidget):
         self.model.use_session(tree)
         self.table.show_rows(rows, chosen if chosen in rows else next(iter(rows), None))
         at = found.at(moment) if moment is not None else None
-        nothing = f"Nothing was needed again after #{moment}. On the whole path: "
+        nothing = f"Nothing was found to be needed again after #{moment}. On the whole path: "
         self.summary.setText(("" if at is None or at.needs else nothing) + path_words(found))
         self.empty.set_words(*(NOTHING_NEEDED if found.after else NOTHING_COMPACTED))
         self._pages.show_page(1 if rows else 0)
