@@ -28,6 +28,7 @@ _UNSEEN_ARGUMENTS = frozenset(
     ("autojunk", "check_same_thread", "daemon", "maxsize", "repr", "slots", "strict", "timeout")
 )
 """Arguments whose change nobody sees, or only who breaks the types: ``zip(strict=True)``."""
+_CLOCKS = ("time.monotonic", "time.time", "perf_counter")
 _TYPE_NAME = re.compile(r"_?[A-Z]\w*[a-z]\w*|int|str|float|bool|bytes")
 
 
@@ -96,24 +97,44 @@ def _passed_over(tree: ast.AST) -> set[int]:
             parts = [*node.decorator_list]
         elif isinstance(node, ast.arg | ast.AnnAssign):
             parts = [node.annotation]
-        elif isinstance(node, ast.Subscript) and _is_first_part(node):
+        elif isinstance(node, ast.Subscript) and _is_outer_part(node):
             parts = node.value.args[1:]  # type: ignore[attr-defined]
+        elif isinstance(node, ast.UnaryOp) and _is_none(node):
+            parts = [node.operand]
+        elif isinstance(node, ast.IfExp) and _is_of_platform(node.test):
+            # Half of it is for machines that are none of ours.
+            parts = [node.test, node.orelse]
         elif _is_speed(node) or _is_for_readers(node) or _is_union_of_types(node):
             parts = [node]
         found.update(id(one) for part in parts if part is not None for one in ast.walk(part))
     return found
 
 
-def _is_first_part(node: ast.Subscript) -> bool:
-    """``text.split(mark, 1)[0]``: how often the rest is split changes nothing."""
+def _is_outer_part(node: ast.Subscript) -> bool:
+    """``text.split(mark, 1)[0]`` or ``text.rsplit(mark, 1)[-1]``: how often the rest is split
+    changes nothing."""
     call = node.value
     return (
         isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)
-        and call.func.attr == "split"
-        and isinstance(node.slice, ast.Constant)
-        and node.slice.value == 0
+        and (call.func.attr, ast.unparse(node.slice)) in (("split", "0"), ("rsplit", "-1"))
     )
+
+
+def _is_none(node: ast.AST) -> bool:
+    """-1, which is the last of several or says that there is none; so would most often -2."""
+    return (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+        and node.operand.value == 1
+        and isinstance(node.operand.value, int)
+    )
+
+
+def _is_of_platform(test: ast.expr) -> bool:
+    """``byteorder == "little"``, which holds wherever the tests run."""
+    return isinstance(test, ast.Compare) and ast.unparse(test).endswith("byteorder == 'little'")
 
 
 def _is_speed(node: ast.AST) -> bool:
@@ -149,8 +170,14 @@ def _is_union_of_types(node: ast.AST) -> bool:
     return isinstance(right, ast.Constant) or _TYPE_NAME.fullmatch(name) is not None
 
 
+def _is_clock(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in _CLOCKS
+
+
 def _changes(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
+        if any(_is_clock(one) for one in (node.left, *node.comparators)):
+            return  # Nobody sees whether it is the very moment.
         changed = copy(node)
         changed.ops = [_COMPARISONS[type(node.ops[0])], *node.ops[1:]]
         yield changed
@@ -163,6 +190,8 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.BinOp(node.left, _OPERATORS[type(node.op)], node.right)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield node.operand
+    elif _is_none(node):
+        yield ast.Constant(0)
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield ast.Constant(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int):
