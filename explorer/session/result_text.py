@@ -145,11 +145,15 @@ def printed_files(
         lines.pop()
     cut = _first_cut(output, lines)
     is_whole, lines = cut == len(lines), lines[:cut]
-    absent = {
-        at: one for at, line in enumerate(lines) if _ABSENT.match(line)
-        for one in prints if isinstance(one, FileLines) and one.path.rpartition("/")[2] in line
-    }  # fmt: skip
-    lines = [line for at, line in enumerate(lines) if at not in absent]
+    said = [one for one in lines if _ABSENT.match(one)]
+    absent = [
+        one
+        for one in prints
+        if isinstance(one, FileLines) and any(_names(each, one) for each in said)
+    ]
+    lines = [
+        one for one in lines if one not in said or not any(_names(one, each) for each in absent)
+    ]
     if any(map(_COMPLAINT.match, lines)):
         return []
     pieces = [*(prints[:-1] if found_nothing and is_whole else prints), None]
@@ -160,7 +164,7 @@ def printed_files(
             reads.append(one)
             continue
         if isinstance(one, FileLines):
-            if one not in absent.values():
+            if one not in absent:
                 reads.append(one)
                 continue
             found.append(PrintedFile(one, None))
@@ -177,6 +181,12 @@ def printed_files(
             break
         lines, reads = lines[at + len(words) :], []
     return found
+
+
+def _names(line: str, asked: FileLines) -> bool:
+    """Whether a line that says that a file is not there is of that one."""
+    name = re.escape(asked.path.rpartition("/")[2])
+    return re.search(rf"[\s/\\'\"‘]{name}(?:[:'\"’\s]|$)", line) is not None
 
 
 def _place(lines: Sequence[str], words: Sequence[str], number: int) -> int:

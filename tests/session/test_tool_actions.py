@@ -143,6 +143,9 @@ PRINTED = [
     ("cat a; echo --; cat b", "1\n2\n", ["", ""]),
     # Files that are not there.
     ("cat a; cat b", "cat: a: No such file or directory\n2\n", [None, "2\n"]),
+    ("cat a.py; cat data.py", "1\ncat: data.py: No such file or directory\n", [None, "1\n"]),
+    ("sed -n '1p;3p' a; cat b", "sed: can't read a: No such file or directory\n2\n",
+     [None, None, "2\n"]),
     ("cat a && cat d/b", "Exit code 1\n1\ncat: d/b: No such file or directory", [None, "1\n"]),
     ("cat a && cat b", "cat: a: No such file or directory\n", [None]),
     ("cat a; echo x: No such file or directory; cat b", "1\nx: No such file or directory\n2\n",
