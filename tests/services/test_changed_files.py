@@ -27,8 +27,12 @@ def left(document: Document, target: int = ASKED) -> tuple[ChangedFile, ...]:
     return changed_files(document, document.navigation.plan(target).left_behind)
 
 
-def test_a_change_that_was_made_is_found_and_restored(bench: Workbench, tmp_path: Path) -> None:
+def test_a_change_that_was_made_is_found_and_restored(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     document = opened(bench, tmp_path / "work")
+    # As in a hook of another repository, from which the program may have been started.
+    monkeypatch.setenv("GIT_DIR", str(tmp_path))
     assert document.leaf == CHANGED
     (one,) = left(document)
     assert (one.name, one.in_git, one.is_gone) == ("calc.py", True, False)
