@@ -221,9 +221,10 @@ def _apart(
 
 
 def _blocks(lines: Sequence[str], reads: Sequence[FileLines]) -> list[PrintedFile]:
-    """The lines of reads that number them, by these numbers; none where they do not tell all."""
+    """The lines of reads that number them, by these numbers; none where they do not tell all, or
+    are of something else too."""
     numbers = [int(found[1]) if (found := _PADDED.match(line)) else 0 for line in lines]
-    blocks, at = [], 0
+    blocks, at, told = [], 0, 0
     for one in reads:
         start = next((n for n in range(at, len(lines)) if numbers[n] == one.first), -1)
         if start < 0:
@@ -233,9 +234,10 @@ def _blocks(lines: Sequence[str], reads: Sequence[FileLines]) -> list[PrintedFil
             if one.last and numbers[at] > one.last:
                 break
             at += 1
+        told += at - start
         text = _text([line.partition("\t")[2] for line in lines[start:at]])
         blocks.append(PrintedFile(one, text))
-    return blocks
+    return blocks if told == len(lines) - numbers.count(0) else []
 
 
 def _text(lines: Iterable[str]) -> str:

@@ -22,6 +22,8 @@ READS = (
     "sed -n '1,2p;4p;6,$p' a", "sed -n '2,4p;4,5p' a", "sed -n 5,99p a", "head a", "head -2 a",
     "head -n 3 b", "tail -n +3 b", "tail -n+11 a", "nl -ba b", "nl -ba a | sed -n 2,4p",
     "cat -n a | sed -n '1p;3,4p'", "cat d | head -1", "cat a | tail -n +9",
+    "sed 1,2p b", "sed -n '4,5p;2,3p' a", "cat a b | head -3", "cat a | head -3 | tail -n +2",
+    "sed -n 1,3p a b", "head -2 a b", "cat -n a b", "nl b",
 )  # fmt: skip
 OTHERS = ("echo ==", "printf '\\n==\\n'", "test -f a", "[ -f c ]", "true", "grep -c b b", "wc -l a")
 JOINTS = ("; ", " && ", " || ", "\n")
