@@ -150,6 +150,21 @@ def test_files_of_here_are_those_of_the_workspace(tmp_path: Path) -> None:
     assert standing(session, tmp_path / "here", made_here=True)
 
 
+@pytest.mark.parametrize("folder", ["there", "a.py", "missing"])
+def test_files_are_looked_for_in_whole_folders_only(
+    tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not below a folder of the moment, a file, or nothing."""
+    session = Session()
+    used(session, "write", arguments={"path": "a.py", "content": "new"})
+    (tmp_path / "there").mkdir()
+    for place in (tmp_path, tmp_path / "there"):
+        (place / "a.py").write_text("new")
+    monkeypatch.chdir(tmp_path)
+    assert standing(session, Path(folder)) == []
+    assert bool(standing(session, tmp_path / folder)) is (folder == "there")
+
+
 def test_large_files_are_not_read_and_the_last_ones_are_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -177,7 +177,8 @@ WORKS = {
     ShellWork.LIST: "ls / ls -la | head -3 / tree src / Get-ChildItem",
     ShellWork.LOOK: "cat *.py / cat 'a?b' / wc -l a / head -c 9 a / head -1 -2 a / head"
     " / head -n -5 a / head --lines=9 a / head -3 a b / nl a / cat -A a / cat $x"
-    " / sed -n '2,4p;4,5p' a / sed 1,2p a / cat a b | head -3 / sed -n 1,2p a b / sed -n 1p 2p a / sed s,a,b, a / nl a | head -3 -q b / tail a"
+    " / sed -n '2,4p;4,5p' a / sed 1,2p a / cat a b | head -3"
+    " / sed -n 1,2p a b / sed -n 1p 2p a / sed s,a,b, a / nl a | head -3 -q b / tail a"
     " / python --version / node -h / git show HEAD / git blame a / gh pr view 3 / gh pr list"
     " / gh pr diff / cat a | sort / Get-Content a -Tail 3 / git diff v1 v2 / git -C w show"
     " / git -c a=b show / head -2 a | head -1 / sed -n 2,9p a | head -1 / cat a | ls | rg x",
@@ -185,8 +186,8 @@ WORKS = {
     " / git log | head / ls && git status",
     ShellWork.WAIT: "sleep 3 / tail -f log / watch ls / curl localhost / gh run list"
     " / gh pr checks / ls && sleep 1 / make && sleep 1",
-    ShellWork.RUN: "make / python a.py / python a.py x --version / pytest -q --version x y / find . -delete"
-    " / find . -exec rm x / gh pr create / make && ls / git commit -m x / git",
+    ShellWork.RUN: "make / python a.py / python a.py x --version / pytest -q --version x y"
+    " / find . -delete / find . -exec rm x / gh pr create / make && ls / git commit -m x / git",
 }
 
 
