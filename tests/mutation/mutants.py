@@ -19,8 +19,9 @@ _OPERATORS: dict[type[ast.operator], ast.operator] = {
 }  # fmt: skip
 
 _SPEED_ONLY = re.compile(
-    r"(?:^|_)(?:AT_ONCE|ASKED|BATCH|BLOCK|BLOCKS_KEPT|BUSY_MS|CACHED|CHECKPOINT_PAGES|CHUNK|IDLE"
-    r"|IMPORT_PAGES|IN_FLIGHT|REMEMBERED|REST|ROWS|SESSIONS_KEPT|STEPS?|STRETCH|S)$"
+    r"(?:^|_)(?:AT_ONCE|ASKED|BATCH|BLOCK|BLOCKS_KEPT|BUSY_MS|CACHED|CHECKPOINT_PAGES|CHUNK|COMMON"
+    r"|COMMON_LENGTH|COMMON_SHARE|COUNTED|FETCHED|IDLE|IMPORT_PAGES|IN_FLIGHT|MANY|REMEMBERED"
+    r"|REST|ROWS|SAMPLED|SESSIONS_KEPT|STEPS?|STRETCH|WORDS_KEPT|S)$"
 )
 """Names of constants that say how much is done or kept at once, or how many real seconds a thing
 waits: one more of them changes what a run costs, not what it gives."""
@@ -99,6 +100,8 @@ def _passed_over(tree: ast.AST) -> set[int]:
             parts = [node.annotation]
         elif isinstance(node, ast.Subscript) and _is_outer_part(node):
             parts = node.value.args[1:]  # type: ignore[attr-defined]
+        elif isinstance(node, ast.Compare):
+            parts = [*_same_bounds(node)]
         elif isinstance(node, ast.UnaryOp) and _is_none(node):
             parts = [node.operand]
         elif isinstance(node, ast.IfExp) and _is_of_platform(node.test):
@@ -121,6 +124,18 @@ def _is_outer_part(node: ast.Subscript) -> bool:
     )
 
 
+def _same_bounds(node: ast.Compare) -> Iterator[ast.expr]:
+    """The whole number in ``at >= 3`` or ``at < 3``: 4 in its place is what ``at > 3`` and
+    ``at <= 3`` are, which are changes of the comparison already."""
+    for one, signs in ((node.left, (ast.LtE, ast.Gt)), (node.comparators[0], (ast.Lt, ast.GtE))):
+        if (
+            isinstance(node.ops[0], signs)
+            and isinstance(one, ast.Constant)
+            and isinstance(one.value, int)
+        ):
+            yield one
+
+
 def _is_none(node: ast.AST) -> bool:
     """-1, which is the last of several or says that there is none; so would most often -2."""
     return (
@@ -140,10 +155,11 @@ def _is_of_platform(test: ast.expr) -> bool:
 def _is_speed(node: ast.AST) -> bool:
     if isinstance(node, ast.keyword):
         return node.arg in _UNSEEN_ARGUMENTS
-    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant | ast.Tuple):
         return False
     target = node.targets[0]
-    return isinstance(target, ast.Name) and _SPEED_ONLY.search(target.id) is not None
+    names = target.elts if isinstance(target, ast.Tuple) else [target]
+    return all(isinstance(one, ast.Name) and _SPEED_ONLY.search(one.id) for one in names)
 
 
 def _is_for_readers(node: ast.AST) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,14 @@ def run(names):
         (14, "-1"),
         (15, "0"),
     ]
+
+
+def test_a_bound_is_moved_once() -> None:
+    source = b"[at >= 3, at < 3, 3 <= at, 3 > at, at > 3, at <= 3, at == 3, 3 < at <= 4]"
+    changed = "(at > 3) (at <= 3) (3 < at) (3 >= at) (at >= 3) (at < 3) (at != 3) (3 <= at <= 4)"
+    found = [one.after for one in mutants(source)]
+    assert [one for one in found if "at" in one] == re.findall(r"\(.+?\)", changed)
+    assert [one for one in found if "at" not in one] == ["(4)", "(4)", "(4)", "(4)", "(5)"]
 
 
 def test_what_says_that_there_is_none_becomes_the_first() -> None:
