@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from explorer.store import Store
+from explorer.store import Store, salvage
 from explorer.store.rows import SessionRow
 from tests.compaction.mixed_sessions import session_of
 from tests.compaction.test_asked_before import answers
@@ -104,3 +105,25 @@ def test_it_does_not_matter_how_a_session_came(
     whole, other = found
     for name, said in whole.items():
         assert other[name] == said, name
+
+
+@pytest.mark.parametrize("lost", ["0", "id % 3 = 1", "1"])
+def test_what_is_salvaged_is_what_the_lines_say(tmp_path: Path, lost: str) -> None:
+    """Also where rows that were made of the lines are gone, of some entries or of all."""
+    with Store.open(tmp_path / "whole.db") as store:
+        key = at_once(store, tmp_path / "a.jsonl", lines_of(4))
+        store.set_leaf(key, 5).result()
+        whole = read(store, key)
+    db = sqlite3.connect(tmp_path / "whole.db")
+    db.execute(f"DELETE FROM entries WHERE {lost}")
+    db.commit()
+    db.close()
+    (saved,) = salvage(tmp_path / "whole.db", tmp_path / "saved.db").sessions
+    assert (saved.entries, saved.lost) == (len(whole["ids"]), 0)
+    with Store.open(tmp_path / "saved.db") as store:
+        found = read(store, saved.key)
+        assert store.session(saved.key).leaf == 5
+    # Where a line stood in its file is known from its row only.
+    assert sorted(found.pop("lines")) == sorted(whole.pop("lines"))
+    for name in whole.keys() - {"row", "found", "totals"}:
+        assert found[name] == whole[name], name
