@@ -139,6 +139,20 @@ def test_only_calls_that_were_answered_well_changed_something(tmp_path: Path) ->
     assert standing(session, tmp_path / "gone") == [] == standing(session, Path("relative"))
 
 
+def test_entries_that_follow_each_other_are_told_apart(tmp_path: Path) -> None:
+    """Two replies in a row, whose results come after both."""
+    session = Session()
+    for name in ("a.py", "b.py"):
+        session.reply(calls=[("edit", name)])
+        (tmp_path / name).write_text("new")
+    for call in ("c0.0", "c1.0"):
+        session.result(call=call)
+    made = found_in(session, tmp_path)
+    assert [one.name for one in changed_files(made, [0])] == ["a.py"]
+    assert [one.name for one in changed_files(made, [1])] == ["b.py"]
+    assert [one.name for one in changed_files(made, range(4))] == ["a.py", "b.py"]
+
+
 def test_files_of_here_are_those_of_the_workspace(tmp_path: Path) -> None:
     session = Session()
     used(session, "edit", arguments=EDIT)
