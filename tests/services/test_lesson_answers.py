@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -370,6 +371,19 @@ def test_a_prediction_is_judged_in_words(
     assert away.difference == "You predicted 3; it is 0 results. That is 3 more."
     chosen = said(step("choose", options={"a": "A"}), Answer(""), Prediction())
     assert chosen.difference == "You chose none of them, which is right."
+
+
+@pytest.mark.parametrize("tolerance", [0, 10, 50])
+def test_a_number_is_right_within_the_tolerance(
+    said: Callable[[Step, Answer, Prediction], Judged], tolerance: int
+) -> None:
+    for true, number in itertools.product((0, 1, 10, 20), range(34)):
+        asked = step("number", tolerance=tolerance)
+        found = said(asked, Answer("", number=true), Prediction(number=number))
+        assert found.is_right is (100 * abs(number - true) <= tolerance * true)
+        assert ("exactly" in found.difference) is (number == true)
+        assert found.difference.endswith(" more.") is (number > true)
+        assert found.difference.endswith(" less.") is (number < true)
 
 
 def test_an_answer_alone_in_words() -> None:
