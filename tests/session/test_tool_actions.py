@@ -183,7 +183,7 @@ WORKS = {
     " / gh pr diff / cat a | sort / Get-Content a -Tail 3 / git diff v1 v2 / git -C w show"
     " / git -c a=b show / head -2 a | head -1 / sed -n 2,9p a | head -1 / cat a | ls | rg x",
     ShellWork.STATE: "pwd / git status / git diff / git diff --stat v1 / git -C w log"
-    " / git log | head / ls && git status",
+    " / git log | head / git --no-pager -P log / ls && git status",
     ShellWork.WAIT: "sleep 3 / tail -f log / watch ls / curl localhost / gh run list"
     " / gh pr checks / ls && sleep 1 / make && sleep 1",
     ShellWork.RUN: "make / python a.py / python a.py x --version / pytest -q --version x y"
