@@ -93,7 +93,7 @@ def is_path(core: str) -> bool:
     if parts[0] in ("", "~", ".", ".."):
         return len(core) > 3 and any(letter.isalpha() for letter in parts[1])
     if not parts[-1]:
-        return len(core) > 3 or len(parts) > 2
+        return len(core) > 3
     if is_file(LINE_SUFFIX.sub("", parts[-1])) or parts[0].lower() in _ROOTS:
         return True
     return len(parts) > 2 and any(letter in "-_.0123456789" for letter in core)

@@ -40,7 +40,7 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ied", "ies", "ed", "es", "s")
 def stem(word: str) -> str:
     """A word in lower case without its common English ending: retries, retried, retry."""
     low = word.lower().replace("’", "'").removesuffix("'s")
-    if len(low) <= 3 or not low.isalpha():
+    if not low.isalpha():
         return low
     for ending in _ENDINGS:
         if low.endswith(ending) and len(low) - len(ending) >= 3 and not low.endswith("ss"):

@@ -145,11 +145,15 @@ def printed_files(
         lines.pop()
     cut = _first_cut(output, lines)
     is_whole, lines = cut == len(lines), lines[:cut]
-    absent = {
-        at: one for at, line in enumerate(lines) if _ABSENT.match(line)
-        for one in prints if isinstance(one, FileLines) and one.path.rpartition("/")[2] in line
-    }  # fmt: skip
-    lines = [line for at, line in enumerate(lines) if at not in absent]
+    said = [one for one in lines if _ABSENT.match(one)]
+    absent = [
+        one
+        for one in prints
+        if isinstance(one, FileLines) and any(_names(each, one) for each in said)
+    ]
+    lines = [
+        one for one in lines if one not in said or not any(_names(one, each) for each in absent)
+    ]
     if any(map(_COMPLAINT.match, lines)):
         return []
     pieces = [*(prints[:-1] if found_nothing and is_whole else prints), None]
@@ -160,7 +164,7 @@ def printed_files(
             reads.append(one)
             continue
         if isinstance(one, FileLines):
-            if one not in absent.values():
+            if one not in absent:
                 reads.append(one)
                 continue
             found.append(PrintedFile(one, None))
@@ -177,6 +181,12 @@ def printed_files(
             break
         lines, reads = lines[at + len(words) :], []
     return found
+
+
+def _names(line: str, asked: FileLines) -> bool:
+    """Whether a line that says that a file is not there is of that one."""
+    name = re.escape(asked.path.rpartition("/")[2])
+    return re.search(rf"[\s/\\'\"‘]{name}(?:[:'\"’\s]|$)", line) is not None
 
 
 def _place(lines: Sequence[str], words: Sequence[str], number: int) -> int:
@@ -211,9 +221,10 @@ def _apart(
 
 
 def _blocks(lines: Sequence[str], reads: Sequence[FileLines]) -> list[PrintedFile]:
-    """The lines of reads that number them, by these numbers; none where they do not tell all."""
+    """The lines of reads that number them, by these numbers; none where they do not tell all, or
+    are of something else too."""
     numbers = [int(found[1]) if (found := _PADDED.match(line)) else 0 for line in lines]
-    blocks, at = [], 0
+    blocks, at, told = [], 0, 0
     for one in reads:
         start = next((n for n in range(at, len(lines)) if numbers[n] == one.first), -1)
         if start < 0:
@@ -223,9 +234,10 @@ def _blocks(lines: Sequence[str], reads: Sequence[FileLines]) -> list[PrintedFil
             if one.last and numbers[at] > one.last:
                 break
             at += 1
+        told += at - start
         text = _text([line.partition("\t")[2] for line in lines[start:at]])
         blocks.append(PrintedFile(one, text))
-    return blocks
+    return blocks if told == len(lines) - numbers.count(0) else []
 
 
 def _text(lines: Iterable[str]) -> str:

@@ -8,11 +8,13 @@ from explorer.facts.errors import (
     beginning,
     error_lines,
     error_lines_among,
+    has_failed,
     is_cut,
     listed_test,
     reports_failure,
     whole_lines,
 )
+from explorer.formats.pi.entries import read_entry
 
 
 def test_a_line_is_kept_up_to_a_length() -> None:
@@ -86,6 +88,32 @@ def test_of_a_failed_call_that_names_no_failure_the_ends_count(
 def test_a_verdict_is_a_failure_itself() -> None:
     assert reports_failure("ok\nFAILED tests/a.py::b") and reports_failure("== 1 failed in 2 s")
     assert not reports_failure("the request failed to arrive") and not reports_failure("0 failed")
+
+
+@pytest.mark.parametrize(
+    ("printed", "command", "call", "is_error", "fails"),
+    [
+        ("1 passed", "pytest | tail", "c1", False, False),
+        ("FAILED a.py::b", "pytest | tail", "c1", False, True),
+        ("1 passed", "pytest | tail", "c1", True, True),
+        # What a command shows of a file is not what went wrong with it.
+        ("FAILED a.py::b", "cat log", "c1", False, False),
+        ("FAILED a.py::b", "cat log", "c1", True, True),
+        ("FAILED a.py::b", "pytest | tail", "another", False, False),
+    ],
+)
+def test_a_command_has_failed_where_it_says_so(
+    printed: str, command: str, call: str, is_error: bool, fails: bool
+) -> None:
+    content = [{"type": "text", "text": printed}]
+    result = {"role": "toolResult", "toolCallId": call, "toolName": "bash", "content": content}
+    asked = {"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": command}}
+    entry = read_entry({"type": "message", "message": {**result, "isError": is_error}})
+    reply = read_entry({"type": "message", "message": {"role": "assistant", "content": [asked]}})
+    assert has_failed(entry, reply) is fails
+    assert has_failed(entry) is is_error, "it is not known what was called"
+    said = read_entry({"type": "message", "message": {"role": "user", "content": printed}})
+    assert not has_failed(said, reply) and not has_failed(reply, reply)
 
 
 def test_a_cut_line_is_that_of_the_whole_one_near_it() -> None:

@@ -74,10 +74,10 @@ def test_a_word_of_several_things_is_taken_apart() -> None:
 
 PATHS = """a.py ab/c.py src/x /srv /app-data /a1b a/b/c-d ~/xy ./xy ../x C:/a C:\\ab .\\a src\\a
 ab\\c.py
-abc\\def\\ghi \\\\host\\share\\a.txt lib/ ab/cd/ .env .gitignore a/b.py:3 x/Makefile"""
+abc\\def\\ghi \\\\host\\share\\a.txt lib/ ab/cd/ .env .gitignore a/b.py:3 x/Makefile ab/c/ abc/"""
 NO_PATHS = """a word.xyz and/or I/O //x </x 1/2 /theme /ab a/b-c text/html --x/y.py C:/ 1:/a
 C:\\a ab\\cd
-\\\\host a/b /. 1/2/3-4 next.js 1.2.py -.py a..py """
+\\\\host a/b /. 1/2/3-4 client/server next.js 1.2.py -.py a..py """
 
 
 def test_paths_are_told_from_other_words() -> None:
@@ -135,7 +135,8 @@ AMOUNTS = {
     "1. below": [],
     "- 12) a": [], "70%": ["70%"], "+7 %": ["+7 %"], "a +7 %": ["+7 %"], "5 is": [],
     "5 the cats": [],
-    "10 big cats": ["10 big cats"], "~5 ms": ["~5 ms"], "1,000 rows": ["1,000 rows"],
+    "10 big cats": ["10 big cats"], "5 gs": [], "5 xs a": [],
+    "~5 ms": ["~5 ms"], "1,000 rows": ["1,000 rows"],
     "1:1": [], "v1.5": [], "5/6": [], "5 req/s": ["5 req/s"], "level\n5": ["5"], "5\nrows": [],
 }  # fmt: skip
 

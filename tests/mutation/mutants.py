@@ -19,8 +19,9 @@ _OPERATORS: dict[type[ast.operator], ast.operator] = {
 }  # fmt: skip
 
 _SPEED_ONLY = re.compile(
-    r"(?:^|_)(?:AT_ONCE|ASKED|BATCH|BLOCK|BLOCKS_KEPT|BUSY_MS|CACHED|CHECKPOINT_PAGES|CHUNK|IDLE"
-    r"|IMPORT_PAGES|IN_FLIGHT|REMEMBERED|REST|ROWS|SESSIONS_KEPT|STEPS?|STRETCH|S)$"
+    r"(?:^|_)(?:AT_ONCE|ASKED|BATCH|BLOCK|BLOCKS_KEPT|BUSY_MS|CACHED|CHECKPOINT_PAGES|CHUNK|COMMON"
+    r"|COMMON_LENGTH|COMMON_SHARE|COUNTED|FETCHED|IDLE|IMPORT_PAGES|IN_FLIGHT|MANY|REMEMBERED"
+    r"|REST|ROWS|SAMPLED|SESSIONS_KEPT|STEPS?|STRETCH|WORDS_KEPT|S)$"
 )
 """Names of constants that say how much is done or kept at once, or how many real seconds a thing
 waits: one more of them changes what a run costs, not what it gives."""
@@ -28,6 +29,7 @@ _UNSEEN_ARGUMENTS = frozenset(
     ("autojunk", "check_same_thread", "daemon", "maxsize", "repr", "slots", "strict", "timeout")
 )
 """Arguments whose change nobody sees, or only who breaks the types: ``zip(strict=True)``."""
+_CLOCKS = ("time.monotonic", "time.time", "perf_counter")
 _TYPE_NAME = re.compile(r"_?[A-Z]\w*[a-z]\w*|int|str|float|bool|bytes")
 
 
@@ -96,33 +98,68 @@ def _passed_over(tree: ast.AST) -> set[int]:
             parts = [*node.decorator_list]
         elif isinstance(node, ast.arg | ast.AnnAssign):
             parts = [node.annotation]
-        elif isinstance(node, ast.Subscript) and _is_first_part(node):
+        elif isinstance(node, ast.Subscript) and _is_outer_part(node):
             parts = node.value.args[1:]  # type: ignore[attr-defined]
+        elif isinstance(node, ast.Compare):
+            parts = [*_same_bounds(node)]
+        elif isinstance(node, ast.UnaryOp) and _is_none(node):
+            parts = [node.operand]
+        elif isinstance(node, ast.IfExp) and _is_of_platform(node.test):
+            # Half of it is for machines that are none of ours.
+            parts = [node.test, node.orelse]
         elif _is_speed(node) or _is_for_readers(node) or _is_union_of_types(node):
             parts = [node]
         found.update(id(one) for part in parts if part is not None for one in ast.walk(part))
     return found
 
 
-def _is_first_part(node: ast.Subscript) -> bool:
-    """``text.split(mark, 1)[0]``: how often the rest is split changes nothing."""
+def _is_outer_part(node: ast.Subscript) -> bool:
+    """``text.split(mark, 1)[0]`` or ``text.rsplit(mark, 1)[-1]``: how often the rest is split
+    changes nothing."""
     call = node.value
     return (
         isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)
-        and call.func.attr == "split"
-        and isinstance(node.slice, ast.Constant)
-        and node.slice.value == 0
+        and (call.func.attr, ast.unparse(node.slice)) in (("split", "0"), ("rsplit", "-1"))
     )
+
+
+def _same_bounds(node: ast.Compare) -> Iterator[ast.expr]:
+    """The whole number in ``at >= 3`` or ``at < 3``: 4 in its place is what ``at > 3`` and
+    ``at <= 3`` are, which are changes of the comparison already."""
+    for one, signs in ((node.left, (ast.LtE, ast.Gt)), (node.comparators[0], (ast.Lt, ast.GtE))):
+        if (
+            isinstance(node.ops[0], signs)
+            and isinstance(one, ast.Constant)
+            and isinstance(one.value, int)
+        ):
+            yield one
+
+
+def _is_none(node: ast.AST) -> bool:
+    """-1, which is the last of several or says that there is none; so would most often -2."""
+    return (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+        and node.operand.value == 1
+        and isinstance(node.operand.value, int)
+    )
+
+
+def _is_of_platform(test: ast.expr) -> bool:
+    """``byteorder == "little"``, which holds wherever the tests run."""
+    return isinstance(test, ast.Compare) and ast.unparse(test).endswith("byteorder == 'little'")
 
 
 def _is_speed(node: ast.AST) -> bool:
     if isinstance(node, ast.keyword):
         return node.arg in _UNSEEN_ARGUMENTS
-    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant | ast.Tuple):
         return False
     target = node.targets[0]
-    return isinstance(target, ast.Name) and _SPEED_ONLY.search(target.id) is not None
+    names = target.elts if isinstance(target, ast.Tuple) else [target]
+    return all(isinstance(one, ast.Name) and _SPEED_ONLY.search(one.id) for one in names)
 
 
 def _is_for_readers(node: ast.AST) -> bool:
@@ -149,8 +186,14 @@ def _is_union_of_types(node: ast.AST) -> bool:
     return isinstance(right, ast.Constant) or _TYPE_NAME.fullmatch(name) is not None
 
 
+def _is_clock(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in _CLOCKS
+
+
 def _changes(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
+        if any(_is_clock(one) for one in (node.left, *node.comparators)):
+            return  # Nobody sees whether it is the very moment.
         changed = copy(node)
         changed.ops = [_COMPARISONS[type(node.ops[0])], *node.ops[1:]]
         yield changed
@@ -163,6 +206,8 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.BinOp(node.left, _OPERATORS[type(node.op)], node.right)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield node.operand
+    elif _is_none(node):
+        yield ast.Constant(0)
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield ast.Constant(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,9 @@ def run(names):
     for one, other in zip(names, names, strict=True):
         isinstance(one, Text | Picture)
         print(one.split(" ", 1)[0])
+    while time.monotonic() < ends:
+        name = one.rsplit(" ", 1)[-1]
+    return slice(0 if byteorder == "little" else 4 - 1, None)
 """
     found = [(one.line, one.before) for one in mutants(source)]
     assert found == [
@@ -107,7 +111,22 @@ def run(names):
         (11, "isinstance(one, Text | Picture)"),
         (12, 'print(one.split(" ", 1)[0])'),
         (12, "0"),
+        (14, "-1"),
+        (15, "0"),
     ]
+
+
+def test_a_bound_is_moved_once() -> None:
+    source = b"[at >= 3, at < 3, 3 <= at, 3 > at, at > 3, at <= 3, at == 3, 3 < at <= 4]"
+    changed = "(at > 3) (at <= 3) (3 < at) (3 >= at) (at >= 3) (at < 3) (at != 3) (3 <= at <= 4)"
+    found = [one.after for one in mutants(source)]
+    assert [one for one in found if "at" in one] == re.findall(r"\(.+?\)", changed)
+    assert [one for one in found if "at" not in one] == ["(4)", "(4)", "(4)", "(4)", "(5)"]
+
+
+def test_what_says_that_there_is_none_becomes_the_first() -> None:
+    found = [(one.before, one.after) for one in mutants(b"at = -1\nleast = -2\nlast = at - 1\n")]
+    assert found == [("-1", "(0)"), ("2", "(3)"), ("at - 1", "(at + 1)"), ("1", "(2)")]
 
 
 def test_the_tests_that_call_a_function_are_run_the_nearest_first() -> None:

@@ -27,8 +27,12 @@ def left(document: Document, target: int = ASKED) -> tuple[ChangedFile, ...]:
     return changed_files(document, document.navigation.plan(target).left_behind)
 
 
-def test_a_change_that_was_made_is_found_and_restored(bench: Workbench, tmp_path: Path) -> None:
+def test_a_change_that_was_made_is_found_and_restored(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     document = opened(bench, tmp_path / "work")
+    # As in a hook of another repository, from which the program may have been started.
+    monkeypatch.setenv("GIT_DIR", str(tmp_path))
     assert document.leaf == CHANGED
     (one,) = left(document)
     assert (one.name, one.in_git, one.is_gone) == ("calc.py", True, False)
@@ -135,6 +139,20 @@ def test_only_calls_that_were_answered_well_changed_something(tmp_path: Path) ->
     assert standing(session, tmp_path / "gone") == [] == standing(session, Path("relative"))
 
 
+def test_entries_that_follow_each_other_are_told_apart(tmp_path: Path) -> None:
+    """Two replies in a row, whose results come after both."""
+    session = Session()
+    for name in ("a.py", "b.py"):
+        session.reply(calls=[("edit", name)])
+        (tmp_path / name).write_text("new")
+    for call in ("c0.0", "c1.0"):
+        session.result(call=call)
+    made = found_in(session, tmp_path)
+    assert [one.name for one in changed_files(made, [0])] == ["a.py"]
+    assert [one.name for one in changed_files(made, [1])] == ["b.py"]
+    assert [one.name for one in changed_files(made, range(4))] == ["a.py", "b.py"]
+
+
 def test_files_of_here_are_those_of_the_workspace(tmp_path: Path) -> None:
     session = Session()
     used(session, "edit", arguments=EDIT)
@@ -144,6 +162,21 @@ def test_files_of_here_are_those_of_the_workspace(tmp_path: Path) -> None:
     assert standing(session, there, str(tmp_path / "here"), made_here=True)
     assert not standing(session, there, str(tmp_path / "here"))
     assert standing(session, tmp_path / "here", made_here=True)
+
+
+@pytest.mark.parametrize("folder", ["there", "a.py", "missing"])
+def test_files_are_looked_for_in_whole_folders_only(
+    tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not below a folder of the moment, a file, or nothing."""
+    session = Session()
+    used(session, "write", arguments={"path": "a.py", "content": "new"})
+    (tmp_path / "there").mkdir()
+    for place in (tmp_path, tmp_path / "there"):
+        (place / "a.py").write_text("new")
+    monkeypatch.chdir(tmp_path)
+    assert standing(session, Path(folder)) == []
+    assert bool(standing(session, tmp_path / folder)) is (folder == "there")
 
 
 def test_large_files_are_not_read_and_the_last_ones_are_looked_at(

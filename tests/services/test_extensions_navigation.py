@@ -12,7 +12,7 @@ from explorer.services.extension_review import (
     CancelledByExtension,
     SummaryDeclined,
 )
-from explorer.services.navigation import NavigationPlan
+from explorer.services.navigation import NavigationPlan, plan_move
 from tests.extensions.making import wait
 from tests.models.server import ChatServer
 from tests.services.extension_place import (
@@ -59,6 +59,17 @@ def test_a41_before_and_after_a_navigation_whatever_is_wanted(
     assert place.log() == [f"e4 e20 e4 {wants} 16"]
     assert place.log("after") == [f"{ids[leaf]} e20 {wants}"]
     assert [r.event for r in place.records("session_tree")] == ["session_tree"]
+
+
+def test_a41_the_start_of_a_session_has_no_name(place: Place, chain: Path) -> None:
+    """Going before the first message, and on from that message itself."""
+    place.handle("session_tree", "ctx.log(repr(event.new_leaf), repr(event.old_leaf))")
+    document = place.document(chain)
+    first = document.tree.roots()[0]
+    wait(document.navigation.navigate(document.navigation.plan(first)))
+    wait(document.navigation.navigate(plan_move(document.tree, document.leaf, first)))
+    name = document.tree.columns.ids[first]
+    assert place.log() == ["'' 'e20'", f"'{name}' ''"]
 
 
 def test_a41_a_navigation_is_cancelled_by_name(place: Place, chain: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ from explorer.services.lessons.prediction import (
 from explorer.services.lessons.situation import NoAnswer, Place, Situation, situation_at
 from explorer.session.kinds import CONTEXT_KINDS, Kind
 from explorer.workbench import Workbench
+from tests.formats.files import header, reply, user, write
 from tests.generated import write_session
 
 PROFILE = PROFILES["explorer"]
@@ -48,6 +50,10 @@ def places(bench: Workbench, document: Document, tmp_path: Path) -> list[Situati
             if place is not None:
                 found.append(situation_at(each, place))
     found += list(situations(document, PROFILE, SETTINGS))[:12]
+    # Of this one a provider counted less than the estimate.
+    less = [header(), user("e1", None, "word " * 400), reply("e2", "e1")]
+    short = bench.open_blocking(bench.import_blocking(write(tmp_path / "less.jsonl", less)).key)
+    found.append(situation_at(short, Place(short.leaf, PROFILE, SETTINGS, "")))
     assert len(found) > 15
     return found
 
@@ -112,7 +118,7 @@ def test_the_entries_and_what_lies_beyond_them_come_to_the_context(
         assert (entries, whole) == (found.number, size)
         assert whole == entries + (beyond if terms[2] == "+" else -beyond)
         signs.add(terms[2])
-    assert "+" in signs
+    assert signs == {"+", "−"}
 
 
 def test_when_a_compaction_is_due(places: list[Situation]) -> None:
@@ -124,7 +130,8 @@ def test_when_a_compaction_is_due(places: list[Situation]) -> None:
     for now in [
         situation_at(one.document, replace(one.place, profile=rule))
         for one in places[::3]
-        for rule in rules
+        # The last one is full to the token, which is not too full.
+        for rule in (*rules, replace(PROFILE, threshold_tokens=size_at(one).tokens or 1))
     ]:
         profile, settings = now.place.profile, fitted(now.place.profile, now.place.settings)
         limit = max(0, limit_of(profile, settings))
@@ -364,6 +371,19 @@ def test_a_prediction_is_judged_in_words(
     assert away.difference == "You predicted 3; it is 0 results. That is 3 more."
     chosen = said(step("choose", options={"a": "A"}), Answer(""), Prediction())
     assert chosen.difference == "You chose none of them, which is right."
+
+
+@pytest.mark.parametrize("tolerance", [0, 10, 50])
+def test_a_number_is_right_within_the_tolerance(
+    said: Callable[[Step, Answer, Prediction], Judged], tolerance: int
+) -> None:
+    for true, number in itertools.product((0, 1, 10, 20), range(34)):
+        asked = step("number", tolerance=tolerance)
+        found = said(asked, Answer("", number=true), Prediction(number=number))
+        assert found.is_right is (100 * abs(number - true) <= tolerance * true)
+        assert ("exactly" in found.difference) is (number == true)
+        assert found.difference.endswith(" more.") is (number > true)
+        assert found.difference.endswith(" less.") is (number < true)
 
 
 def test_an_answer_alone_in_words() -> None:

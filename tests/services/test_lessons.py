@@ -451,6 +451,10 @@ def test_a_bundle_comes_back_as_it_was(explorer_home: Path, tmp_path: Path) -> N
     assert bundle.lesson == lesson_of()
     assert bundle.session.read_bytes() == session.read_bytes()
     assert read_bundle(file).session == bundle.session
+    other = tmp_path / "other.jsonl"
+    other.write_text("another session")
+    write_bundle(file, lesson_of(), other)
+    assert read_bundle(file).session.read_text() == "another session" != bundle.session.read_text()
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from explorer.services.recall import (
     RecallOrder,
     RecallRefused,
     RecallTest,
+    cannot_answer,
     compaction_context,
     draft_context,
     plan_tests,
@@ -282,6 +283,30 @@ def test_what_cannot_answer_is_refused(document: Document, server: ChatServer) -
     document.shared.client.use_api_base("https://models.example/v1")
     result = ran(document)
     assert "Nothing was sent" in result.problem and server.requests == []
+
+
+def test_models_that_follow_rules_answer_nothing() -> None:
+    known = ModelInfo("some/model", "some", None, None)
+    assert cannot_answer(known) == ""
+    assert "follows rules" in cannot_answer(replace(known, id="offline/x"))
+    assert "follows rules" in cannot_answer(replace(known, offline=True))
+
+
+def test_of_a_model_without_a_known_limit_as_much_is_asked_as_the_questions_take(
+    document: Document, client: ModelClient
+) -> None:
+    """And of one that writes less than that, what it writes."""
+    caps = {}
+    for most in (None, 5, 100_000):
+        model = ModelInfo("openai/any", "any", None, most)
+        forget = client.serve(model, lambda _request, _emit, _cancelled: None)
+        caps[most] = {
+            name: one.max_output_tokens
+            for name, one in planned(document, order("openai/any")).requests.items()
+        }
+        forget()
+    assert caps[None] == caps[100_000] and set(caps[5].values()) == {5}
+    assert all(cap and cap > 5 for cap in caps[None].values())
 
 
 def test_a_draft_is_tested_as_if_it_were_committed(document: Document, server: ChatServer) -> None:

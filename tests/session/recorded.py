@@ -21,7 +21,6 @@ from explorer.session.result_text import (
     is_diff,
     numbered_lines,
     output_of,
-    printed_files,
 )
 from explorer.session.shell_commands import shell_command
 from explorer.session.text_difference import changed_lines, file_diff, word_differences
@@ -101,11 +100,7 @@ def commands() -> Iterator[str]:
             line += dice.of(JOINTS) + dice.of(COMMANDS)
         lines.append(line)
     for line in lines:
-        found = shell_command(line)
-        yield f"{line!r}: {shown(found)}"
-        if found.prints:
-            read = [printed_files(output, found.prints) for output in OUTPUTS]
-            yield f"  {shown(read)}"
+        yield f"{line!r}: {shown(shell_command(line))}"
 
 
 def texts() -> Iterator[str]:

@@ -7,6 +7,8 @@ from array import array
 import pytest
 
 from explorer.formats.pi.entries import kind_of
+from explorer.session import entries
+from explorer.session.entries import NoteMessage, ShellMessage, SummaryMessage, UserMessage
 from explorer.session.kinds import (
     CONTEXT_KINDS,
     MESSAGE_KINDS,
@@ -103,3 +105,22 @@ def test_a4_the_kind_of_a_message_is_its_role(role: object, kind: Kind) -> None:
 )
 def test_a4_the_kind_of_an_entry_is_its_type(entry_type: object, kind: Kind) -> None:
     assert kind_of({"type": entry_type}) is kind
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "begins"),
+    [
+        (UserMessage("x"), Kind.USER, True),
+        (NoteMessage("x"), Kind.CUSTOM_MESSAGE, True),
+        (NoteMessage("x", display=False), Kind.CUSTOM_ROLE, False),
+        (ShellMessage("ls", ""), Kind.BASH_EXECUTION, True),
+        (ShellMessage("1", "", "python"), Kind.PYTHON_EXECUTION, False),
+        (SummaryMessage("x", "branch"), Kind.BRANCH_SUMMARY_ROLE, False),
+        (SummaryMessage("x", "compaction"), Kind.COMPACTION_SUMMARY_ROLE, False),
+    ],
+)
+def test_what_an_agent_adds_unseen_begins_no_turn(
+    body: entries.Body, kind: Kind, begins: bool
+) -> None:
+    assert entries.kind_of(body) is kind
+    assert (kind in TURN_START_KINDS) is begins

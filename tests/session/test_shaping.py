@@ -273,6 +273,13 @@ def test_what_is_written_is_read_back(facts: ShapeFacts) -> None:
     assert facts.title
 
 
+def test_only_pins_say_what_their_entries_take() -> None:
+    named = (("a", 12), ("b", -1))
+    pinned = shape_data(ShapeFacts("pin", named))
+    assert pinned == {"entries": [{"id": "a", "tokens": 12}, {"id": "b"}]}
+    assert shape_data(ShapeFacts("omit", named)) == {"entries": ["a", "b"]}
+
+
 @pytest.mark.parametrize(
     "data", [None, [], {}, {"entries": "e1"}, {"entries": [1, {"id": 2}]}, {"undoes": 3}]
 )

@@ -130,7 +130,10 @@ PRINTED = [
     ("nl -ba a | sed -n 3,9p; rg x", "     3\tc\n     4\td\n7:x\n", ["c\nd\n"]),
     ("cat -n a; cat -n b", "     1\ta\n     2\tb\n     1\tc\n", ["a\nb\n", "c\n"]),
     ("cat -n a; cat -n b", "     1\ta\n     2\tb\n", ["", ""]),
+    ("nl b; cat -n a", "     1\tb\n     1\ta\n", [""]),
     # What was left out at the end.
+    ("cat a", "1\n\n[Showing lines 1-2 of 9.]\n", ["1\n"]),
+    ("cat a", "1\n[Showing lines 1-1 of 9.]\n", ["1\n"]),
     ("cat a", "1\n2\nx…9 tokens truncated…y\n4\n", ["1\n2\n"]),
     ("cat a", "1\n... [9 lines truncated] ...\n4\n", ["1\n"]),
     ("sed -n 1,2p a; sed -n 1,2p b", "1\n2\n3\n[... omitted 1 of 9 lines ...]\n", ["", ""]),
@@ -143,6 +146,9 @@ PRINTED = [
     ("cat a; echo --; cat b", "1\n2\n", ["", ""]),
     # Files that are not there.
     ("cat a; cat b", "cat: a: No such file or directory\n2\n", [None, "2\n"]),
+    ("cat a.py; cat data.py", "1\ncat: data.py: No such file or directory\n", [None, "1\n"]),
+    ("sed -n '1p;3p' a; cat b", "sed: can't read a: No such file or directory\n2\n",
+     [None, None, "2\n"]),
     ("cat a && cat d/b", "Exit code 1\n1\ncat: d/b: No such file or directory", [None, "1\n"]),
     ("cat a && cat b", "cat: a: No such file or directory\n", [None]),
     ("cat a; echo x: No such file or directory; cat b", "1\nx: No such file or directory\n2\n",
@@ -171,16 +177,17 @@ WORKS = {
     ShellWork.LIST: "ls / ls -la | head -3 / tree src / Get-ChildItem",
     ShellWork.LOOK: "cat *.py / cat 'a?b' / wc -l a / head -c 9 a / head -1 -2 a / head"
     " / head -n -5 a / head --lines=9 a / head -3 a b / nl a / cat -A a / cat $x"
+    " / sed -n '2,4p;4,5p' a / sed 1,2p a / cat a b | head -3"
     " / sed -n 1,2p a b / sed -n 1p 2p a / sed s,a,b, a / nl a | head -3 -q b / tail a"
     " / python --version / node -h / git show HEAD / git blame a / gh pr view 3 / gh pr list"
     " / gh pr diff / cat a | sort / Get-Content a -Tail 3 / git diff v1 v2 / git -C w show"
     " / git -c a=b show / head -2 a | head -1 / sed -n 2,9p a | head -1 / cat a | ls | rg x",
     ShellWork.STATE: "pwd / git status / git diff / git diff --stat v1 / git -C w log"
-    " / git log | head / ls && git status",
+    " / git log | head / git --no-pager -P log / ls && git status",
     ShellWork.WAIT: "sleep 3 / tail -f log / watch ls / curl localhost / gh run list"
     " / gh pr checks / ls && sleep 1 / make && sleep 1",
-    ShellWork.RUN: "make / python a.py / pytest -q --version x y / find . -delete"
-    " / find . -exec rm x / gh pr create / make && ls / git commit -m x / git",
+    ShellWork.RUN: "make / python a.py / python a.py x --version / pytest -q --version x y"
+    " / find . -delete / find . -exec rm x / gh pr create / make && ls / git commit -m x / git",
 }
 
 
@@ -248,6 +255,7 @@ ACTIONS: list[tuple[str, object, list[ToolAction]]] = [
     ("read", {"path": "a", "offset": True, "limit": -3}, [ToolAction(ActionKind.READ, "a")]),
     ("read", {"path": "a", "offset": "1" * 10}, [ToolAction(ActionKind.READ, "a")]),
     ("read", {"path": "a", "offset": "٣"}, [ToolAction(ActionKind.READ, "a")]),
+    ("read", {"path": "a", "offset": "²"}, [ToolAction(ActionKind.READ, "a")]),
     ("read", {"path": "a", "offset": "1" * 9}, [ToolAction(ActionKind.READ, "a", 111_111_111)]),
     ("view", {"path": "a", "view_range": [4, 9]}, [ToolAction(ActionKind.READ, "a", 4, 9)]),
     ("view", {"path": "a", "view_range": [0, -1]}, [ToolAction(ActionKind.READ, "a")]),

@@ -80,6 +80,7 @@ def test_long_lines_are_folded_to_columns() -> None:
     assert list(folded("abcdef", 4)) == ["abcd", "ef"]
     assert list(folded("", 4)) == [""]
     assert list(folded("漢字漢", 4)) == ["漢字", "漢"]
+    assert list(folded("漢字", 1)) == ["漢", "字"], "each piece has one character at least"
     pieces = list(folded("a" + "\u0301" * 1000, 10))
     assert "".join(pieces) == "a" + "\u0301" * 1000 and max(map(len, pieces)) <= 20
     assert width_of("e\u0301漢🙂‍") == 5

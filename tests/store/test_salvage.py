@@ -119,10 +119,10 @@ def changed(database: Path, *statements: str) -> None:
 def test_sessions_are_found_by_their_entries_where_nothing_lists_them(
     database: Path, tmp_path: Path
 ) -> None:
-    keys = filled(database, tmp_path, [1, 300, 5])
+    keys = filled(database, tmp_path, [300, 1, 5])
     changed(database, "DELETE FROM sessions", f"DELETE FROM payloads WHERE id >> 32 = {keys[2]}")
     report = salvage(database, tmp_path / "saved.db")
-    assert [(one.entries, one.lost) for one in report.sessions] == [(1, 0), (300, 0)]
+    assert [(one.entries, one.lost) for one in report.sessions] == [(300, 0), (1, 0)]
     assert report.target == tmp_path / "saved.db" and report.notes == []
 
 
