@@ -74,8 +74,10 @@ class RulePart(QWidget):
         spoken = f"#{entry}: {head}.{meaning} {rule}"
         links = entry_links(f"{meaning} {rule}", entry)
         self.rule.set_words(f"<b>#{entry}: {head}.</b>{links}", spoken)
-        self.lives.setVisible(len(lives) > 1)
-        if len(lives) > 1:
+        # What is sent word for word does not live on in a summary, if it stands there too.
+        has_lives = len(lives) > 1 and verdict is not LedgerVerdict.VERBATIM
+        self.lives.setVisible(has_lives)
+        if has_lives:
             words = "Lives on in the summary of " + ", then ".join(f"#{each}" for each in lives)
             self.lives.set_words(entry_links(f"{words}."), f"{words}.")
         known = ledger.known(at)
