@@ -79,6 +79,7 @@ class NeededController(QObject):
         self._rest, self._show_later = self._timer(REST_MS), self._timer(SHOW_MS)
         self._rest.timeout.connect(self._read)
         self._show_later.timeout.connect(self._show)
+        libraries.changed.connect(self._library_changed)
         page.needed_asked.connect(self.open)
         page.needed_stop_asked.connect(self.stop)
         page.needed_go_on_asked.connect(self._go_on)
@@ -283,13 +284,18 @@ class NeededController(QObject):
         if is_audited:
             self._kept.audits[key] = found
         elif library and self._libraries.error(library) is not None:
-            # The server is gone, which the page says: the others would fail one by one.
-            self._failed.clear()
-            self.stop()
+            self._library_changed(library)
         elif not stop.is_set():
             self._failed.add(key)
         if not self._show_later.isActive():
             self._show_later.start()
+
+    def _library_changed(self, name: str) -> None:
+        """End the work when the server is gone, which the page says: those that were not read
+        failed for that alone, and the others would, one by one."""
+        if name == self._library and self._libraries.error(name) is not None:
+            self._failed.clear()
+            self.stop()
 
     def _refuse(self, reason: str) -> None:
         self._page.notice.show_notice(
