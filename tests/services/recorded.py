@@ -24,11 +24,10 @@ from explorer.models.client import ModelInfo
 from explorer.services.agent import outgoing_of
 from explorer.services.document import Document
 from explorer.services.edits import CannotShape
+from explorer.services.lessons.answer import NoAnswer, Prediction, answer_words, judge, situation_at
 from explorer.services.lessons.answers import ANSWERS
 from explorer.services.lessons.lesson import Step
 from explorer.services.lessons.places import PLACES, find_place
-from explorer.services.lessons.prediction import Prediction, answer_words, judge
-from explorer.services.lessons.situation import NoAnswer, situation_at
 from explorer.services.recall import (
     RecallOrder,
     RecallRefused,
