@@ -9,9 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from explorer.agent.events import ToolEnded, ToolOutput, ToolStarted, TurnEvent
-from explorer.agent.prompt import image_blocks
 from explorer.agent.tools.port import ToolOutcome, ToolSet
+from explorer.agent.turn_interface import (
+    ToolEnded,
+    ToolOutput,
+    ToolStarted,
+    TurnEvent,
+    image_blocks,
+)
 from explorer.models.client import Cancelled, CancelToken, ToolCall
 from explorer.models.events import done_or_cancelled
 from explorer.session.entries import ToolResultMessage, text_content

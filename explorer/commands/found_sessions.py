@@ -17,8 +17,16 @@ from explorer.commands.output import ProgressLine, local_time, print_json, print
 from explorer.commands.session_list import NOT_RECORDED, add_filter
 from explorer.commands.targets import workbench
 from explorer.formats.registry import ADAPTERS
-from explorer.services.discovery import Places, Scan, agents_named, places_of, scan
-from explorer.services.found_import import FoundImport, ImportOutcome, ImportState
+from explorer.services.discovery import (
+    FoundImport,
+    ImportOutcome,
+    ImportState,
+    Places,
+    Scan,
+    agents_named,
+    places_of,
+    scan,
+)
 from explorer.session.visible_text import visible_line
 from explorer.settings.user_settings import live_settings
 

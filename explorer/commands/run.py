@@ -16,11 +16,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.agent.approval import ApprovalMode, Approvals, Approver, NoAllowList
-from explorer.agent.events import TurnResult
 from explorer.agent.loop import TurnLimits
-from explorer.agent.prompt import UserPrompt
 from explorer.agent.tools.file_content import PICTURE_HEAD, picture, picture_type
 from explorer.agent.tools.port import ToolError, ToolSet
+from explorer.agent.turn_interface import TurnResult, UserPrompt
 from explorer.agent.workspace import Workspace
 from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common, add_send, check_positive

@@ -6,7 +6,7 @@ One opened session: ``document`` has the parts ``compaction``, ``branches``, ``n
 ``session_writer`` (appends), ``token_counts``, ``session_usage`` and ``privacy``; ``changes``
 publishes. A summary: ``summary_request`` -> ``summary_call`` -> ``drafts`` -> ``draft_records``,
 reviewed by ``extension_review``. Automatic compaction: ``auto_compaction`` under
-``effective_rules``. The agent at work: ``agent_turns``, ``parallel_runs``, ``replay``,
+``effective_rules``. The agent at work: ``agent_turns``, ``replay``,
 ``session_files``. Audits: ``summary_audit``, ``summary_candidates``, ``verification``,
 ``audit_report``, ``simulation_inputs``, ``session_usage``. Prompt templates: ``template_preview``,
 ``template_trials``. New sessions: ``session_forks``; their graph: ``skeleton``.

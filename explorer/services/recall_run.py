@@ -21,8 +21,8 @@ from explorer.compaction.templates import fill
 from explorer.models.client import ChatMessage, ModelError, ModelRequest
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft, attempts_of, entry_of
-from explorer.services.logged_calls import send_patiently
 from explorer.services.recall import JUDGE_TOKENS, RecallOrder, RecallTest, text_key
+from explorer.services.summary_call import send_patiently
 from explorer.services.summary_candidates import calls_cost
 from explorer.services.summary_request import Attempt, DraftFailed
 from explorer.settings.prompt_templates import load_prompt

@@ -7,9 +7,16 @@ from collections.abc import Callable
 
 import pytest
 
-from explorer.agent.events import Stored, ToolEnded, ToolOutput, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.loop import AgentTurn
 from explorer.agent.tools.port import ToolOutcome, ToolSet
+from explorer.agent.turn_interface import (
+    Stored,
+    ToolEnded,
+    ToolOutput,
+    ToolStarted,
+    TurnEvent,
+    TurnResult,
+)
 from explorer.models.client import (
     CancelToken,
     Event,

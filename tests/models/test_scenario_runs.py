@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
-from explorer.agent.events import TurnResult
+from explorer.agent.turn_interface import TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import CancelToken, ModelClient

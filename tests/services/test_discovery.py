@@ -17,6 +17,8 @@ from explorer.formats.adapter import FoundSession
 from explorer.formats.gemini.adapter import GEMINI
 from explorer.services import discovery
 from explorer.services.discovery import (
+    FoundImport,
+    ImportState,
     ListedSession,
     Places,
     Scan,
@@ -25,7 +27,6 @@ from explorer.services.discovery import (
     places_of,
     scan,
 )
-from explorer.services.found_import import FoundImport, ImportState
 from explorer.session.records import SessionHeader
 from explorer.store import Store
 from explorer.store.rows import SourceFile

@@ -11,8 +11,7 @@ import pytest
 
 from explorer.formats import FormatError, ReadCancelled
 from explorer.formats.adapter import FoundSession
-from explorer.services.discovery import ListedSession
-from explorer.services.found_import import FoundImport, ImportOutcome, ImportState
+from explorer.services.discovery import FoundImport, ImportOutcome, ImportState, ListedSession
 from explorer.store import StoreError
 from explorer.store.rows import ImportReport
 from explorer.workbench import Workbench

@@ -11,7 +11,7 @@ from random import Random
 import keyring
 import pytest
 
-from explorer.agent.loop import TurnResult
+from explorer.agent.turn_interface import TurnResult
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, Server
 from explorer.models.user_models import ServerModel
 from explorer.services.agent_turns import SessionTurns

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from explorer.agent.loop import ToolEnded, ToolStarted, TurnEvent, TurnResult
+from explorer.agent.turn_interface import ToolEnded, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.compaction.partition import Partition

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from explorer.agent.tools.specs import READ_ONLY, specs_of
+from explorer.agent.tools.workspace_tools import READ_ONLY, specs_of
 from explorer.compaction.background import RunState
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.models.client import (

@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from explorer.agent.loop import Stored
 from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.turn_interface import Stored
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import (
     CancelToken,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from explorer.services.discovery import Places, Scan
-from explorer.services.session_watch import SessionWatch, folders_of
+from explorer.services.follower import SessionWatch, folders_of
 from explorer.workbench import Workbench
 from tests import homes
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from explorer.agent.events import TurnEvent
+from explorer.agent.turn_interface import TurnEvent
 from explorer.models.client import CancelToken
 from explorer.services.changes import CompactionEnded, PruneMade
 from explorer.services.document import Document

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.agent.allow_patterns import (
+from explorer.agent.approval import (
     pattern_of,
 )
 from explorer.settings.keys import MODEL, SettingKey

@@ -8,7 +8,6 @@ from typing import Any, BinaryIO
 
 from msgspec import Struct
 
-from explorer.agent.confined_files import opened
 from explorer.agent.tools.context import ToolContext, ToolRun
 from explorer.agent.tools.file_content import (
     BOM,
@@ -20,6 +19,7 @@ from explorer.agent.tools.file_content import (
 )
 from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, number_of, path_of
 from explorer.agent.tools.truncation import MOST_BYTES, MOST_LINES, Truncated, head
+from explorer.agent.workspace import opened
 
 _BLOCK = 1 << 20
 

@@ -15,7 +15,7 @@ from random import Random
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.agent.context_port import Outgoing
+from explorer.agent.turn_interface import Outgoing
 from explorer.compaction import background as machine
 from explorer.compaction.automatic import StepFailed, Steps, run_async
 from explorer.compaction.background import (
@@ -34,7 +34,7 @@ from explorer.models.events import done_or_cancelled
 from explorer.prompting.rendered_prompt import BudgetExceededError, RenderedPrompt
 from explorer.prompting.summary_requests import part_ahead, part_before_request
 from explorer.services.agent import outgoing_of
-from explorer.services.auto_compaction.confirmation import (
+from explorer.services.auto_compaction.guards import (
     Answer,
     CompactHere,
     CompactionQuestion,
@@ -42,8 +42,8 @@ from explorer.services.auto_compaction.confirmation import (
     MadeByHand,
     NotNow,
     Occasion,
+    StoredGuards,
 )
-from explorer.services.auto_compaction.guards import StoredGuards
 from explorer.services.auto_compaction.prompt import (
     CopilotWords,
     PreparedPrompt,

@@ -24,13 +24,14 @@ from explorer.compaction.preparation import Preparation
 from explorer.compaction.requests import purposes_of
 from explorer.compaction.triggers import ContextLimits, Trigger
 from explorer.models.client import Cancelled, CancelToken
-from explorer.services.auto_compaction.confirmation import (
+from explorer.services.auto_compaction.guards import (
     CompactionQuestion,
     Confirmation,
     MadeByHand,
     NotNow,
+    StoredGuards,
+    WatchedDocument,
 )
-from explorer.services.auto_compaction.guards import StoredGuards, WatchedDocument
 from explorer.services.changes import (
     AutomaticChanged,
     CompactionEnded,

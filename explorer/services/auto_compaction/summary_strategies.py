@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.agent.context_port import Outgoing
+from explorer.agent.turn_interface import Outgoing
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.quirks import with_quirks

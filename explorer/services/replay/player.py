@@ -15,9 +15,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.agent.loop import Stored, TurnEvent, TurnLimits
-from explorer.agent.prompt import UserPrompt
+from explorer.agent.loop import TurnLimits
 from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.turn_interface import Stored, TurnEvent, UserPrompt
 from explorer.audit.simulation import Policy, past_of
 from explorer.audit.simulation.measurement import Measure
 from explorer.audit.simulation.track import first_change
