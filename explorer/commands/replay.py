@@ -16,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from explorer.audit.simulation import Assumptions, Past, Policy, Prices, Simulation, simulate
-from explorer.audit.simulation.sweep import Sweep, sweep
+from explorer.audit.simulation.walk import Sweep, sweep
 from explorer.audit.words import size_text
 from explorer.commands.compaction import check_sizes, chosen_settings
 from explorer.commands.errors import CommandFailed, UsageError

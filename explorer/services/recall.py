@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.recall import (
     BLANK,
     ClozeQuestion,
@@ -30,7 +29,7 @@ from explorer.audit.recall_result import (
     RecallSubject,
     Side,
 )
-from explorer.audit.recorded_compaction import recorded_compaction
+from explorer.audit.recorded_compaction import ChangedFiles, recorded_compaction
 from explorer.compaction.messages import entry_to_llm, user_text, with_notes
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation

@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from explorer.audit.branch_audit import Origin, branch_audit
-from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity
-from explorer.audit.recorded_compaction import recorded_compaction
+from explorer.audit.recorded_compaction import ChangedFiles, recorded_compaction
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Settings

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.audit.difference import Candidate
-from explorer.audit.drift import drift
-from explorer.audit.excerpt import excerpt
+from explorer.audit.difference import Candidate, drift
+from explorer.audit.findings import excerpt
 from explorer.facts import FactKind, Span
 from explorer.formats.pi.entries import read_entry
 

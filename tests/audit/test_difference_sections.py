@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.audit.sections import BEFORE, sections_of, title_key
+from explorer.audit.difference import BEFORE, sections_of, title_key
 
 
 def test_each_section_knows_where_it_stands() -> None:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.losses import Repair, Severity
+from explorer.audit.findings import Repair, Severity
 from explorer.audit.overview import Overview
 from explorer.audit.provenance import Provenance, sizes_known
 from explorer.audit.source_agent import SourceAgent

@@ -7,11 +7,9 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from explorer.audit.excerpt import Excerpt, excerpt
-from explorer.audit.findings import Fidelity, Finding, Group
+from explorer.audit.findings import Excerpt, Fidelity, Finding, Group, Loss, excerpt
 from explorer.audit.generations import LOST_STATES, PathState, StateRun
 from explorer.audit.ledger import Ledger, LedgerVerdict
-from explorer.audit.loss import Loss
 from explorer.audit.needed_again import NeededAfter
 from explorer.audit.overview import Overview
 from explorer.audit.provenance import Known, tokens_before_known

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from explorer.audit.findings import Group
-from explorer.audit.loss import TITLES, LossKind, Severity
-from explorer.audit.needed_words import path_words
+from explorer.audit.findings import LOSS_TITLES, Group, LossKind, Severity
 from explorer.audit.report.model import Report
-from explorer.audit.words import GROUP_TITLES
+from explorer.audit.words import GROUP_TITLES, path_words
 from explorer.compaction.reasons import count_text
 
 
@@ -28,7 +26,7 @@ def _checks() -> dict[str, str]:
         "lost-entries": "entries that are neither kept nor summarized",
     }
     found |= {group.value: GROUP_TITLES[group] for group in Group}
-    return found | {kind.value: TITLES[kind] for kind in LossKind}
+    return found | {kind.value: LOSS_TITLES[kind] for kind in LossKind}
 
 
 CHECKS = _checks()

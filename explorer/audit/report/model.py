@@ -10,10 +10,8 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from explorer.audit.excerpt import Excerpt
-from explorer.audit.findings import Fidelity, Finding, Group
+from explorer.audit.findings import Excerpt, Fidelity, Finding, Group, Loss, LossKind
 from explorer.audit.ledger import LedgerVerdict
-from explorer.audit.loss import Loss, LossKind
 from explorer.audit.needed_again import Need, NeededAfter, NeededAgain
 from explorer.audit.provenance import Known
 from explorer.audit.words import headline

@@ -6,8 +6,16 @@ from array import array
 
 from msgspec import field
 
-from explorer.audit.simulation.measurement import Measure, SummarySize, measure_of, summary_size
-from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, KnownRun, Policy
+from explorer.audit.simulation.policy import (
+    NOTHING_KNOWN,
+    Assumptions,
+    KnownRun,
+    Measure,
+    Policy,
+    SummarySize,
+    measure_of,
+    summary_size,
+)
 from explorer.audit.simulation.result import (
     Compacted,
     Meter,

@@ -19,7 +19,7 @@ from explorer.agent.loop import TurnLimits
 from explorer.agent.tools.port import ToolOutcome
 from explorer.agent.turn_interface import Stored, TurnEvent, UserPrompt
 from explorer.audit.simulation import Policy, past_of
-from explorer.audit.simulation.measurement import Measure
+from explorer.audit.simulation.policy import Measure
 from explorer.audit.simulation.track import first_change
 from explorer.compaction.context_size import counted_size
 from explorer.models.client import (

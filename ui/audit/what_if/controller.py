@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from explorer.audit.simulation import Past, Policy, simulate
-from explorer.audit.simulation.sweep import Sweep, sweep
+from explorer.audit.simulation.walk import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.services.document import Document
 from explorer.services.simulation_inputs import assumptions_for, prices_of, read_past
