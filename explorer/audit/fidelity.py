@@ -18,7 +18,7 @@ from explorer.audit.findings import Fidelity, Finding, Group, SectionCheck
 from explorer.audit.open_state import open_state
 from explorer.audit.stated_wrongly import Sources, stated_wrongly
 from explorer.audit.summary_text import SummaryText
-from explorer.compaction.validation import FREE, Form, section_counts
+from explorer.compaction.summary import FREE, Form, section_counts
 from explorer.facts import Fact, FactKind, Facts, FactTable
 from explorer.tokens.estimate import estimate_text
 

@@ -17,8 +17,7 @@ from msgspec import Struct
 from explorer.audit.findings import LossKind, Severity, SummaryPlace
 from explorer.audit.provenance import Known, Provenance
 from explorer.compaction.profile import Profile
-from explorer.compaction.summary import strip_files
-from explorer.compaction.validation import Form, check_answer, form_of
+from explorer.compaction.summary import Form, check_answer, form_of, strip_files
 from explorer.facts import FactKind, Mention
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.fact_table import scan_text

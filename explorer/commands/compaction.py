@@ -11,7 +11,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import (
     SIZES,
     add_common,
@@ -22,7 +21,7 @@ from explorer.commands.options import (
     add_summarizing,
     check_positive,
 )
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
 from explorer.commands.prompts import print_template_problems
 from explorer.commands.targets import (
     Target,

@@ -10,9 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_common, add_output, add_profile, add_session
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
 from explorer.commands.targets import (
     Target,
     check_output,
@@ -22,7 +21,7 @@ from explorer.commands.targets import (
     target,
 )
 from explorer.compaction.context_size import ContextSize, message_tokens
-from explorer.compaction.entry_sizes import EntrySizes
+from explorer.compaction.path_view import EntrySizes
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import ChatMessage, ImagePart
 from explorer.prompting.rendered_prompt import BudgetExceededError

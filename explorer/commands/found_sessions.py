@@ -11,9 +11,17 @@ from typing import Any
 from msgspec.structs import replace
 
 from explorer.commands import team
-from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common
-from explorer.commands.output import ProgressLine, local_time, print_json, print_table
+from explorer.commands.output import (
+    INTERRUPTED,
+    CommandFailed,
+    CommandStopped,
+    ProgressLine,
+    UsageError,
+    local_time,
+    print_json,
+    print_table,
+)
 from explorer.commands.session_list import NOT_RECORDED, add_filter
 from explorer.commands.targets import workbench
 from explorer.formats.registry import ADAPTERS

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from explorer.commands.errors import CommandFailed
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import CommandFailed, print_json, print_table
 from explorer.services.lessons.lesson import Lesson, LessonMistake
 from explorer.services.lessons.lesson_file import (
     BundleError,

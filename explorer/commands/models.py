@@ -13,8 +13,7 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from explorer.commands.errors import CommandFailed
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import CommandFailed, print_json, print_table
 from explorer.commands.targets import model_client
 from explorer.models.catalogue import FIGURES as ALL_FIGURES
 from explorer.models.catalogue import grouped

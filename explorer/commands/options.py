@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from explorer.commands.errors import UsageError
+from explorer.commands.output import UsageError
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:

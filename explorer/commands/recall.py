@@ -18,9 +18,8 @@ from explorer.audit.recall_result import (
     result_json,
 )
 from explorer.audit.recorded_compaction import compactions_on_path
-from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_common, add_profile, add_send, add_session, check_positive
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
 from explorer.commands.prompts import print_template_problems
 from explorer.commands.targets import Target, session_rules, target
 from explorer.compaction.profile import Settings

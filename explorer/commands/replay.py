@@ -19,7 +19,6 @@ from explorer.audit.simulation import Assumptions, Past, Policy, Prices, Simulat
 from explorer.audit.simulation.walk import Sweep, sweep
 from explorer.audit.words import size_text
 from explorer.commands.compaction import check_sizes, chosen_settings
-from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import (
     SIZES,
     add_common,
@@ -28,7 +27,13 @@ from explorer.commands.options import (
     add_sizes,
     check_positive,
 )
-from explorer.commands.output import print_json, print_table, write_progress
+from explorer.commands.output import (
+    CommandFailed,
+    UsageError,
+    print_json,
+    print_table,
+    write_progress,
+)
 from explorer.commands.targets import Target, named_profile, session_rules, target, workbench
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.reasons import count_text

@@ -21,9 +21,8 @@ from explorer.agent.tools.file_content import PICTURE_HEAD, picture, picture_typ
 from explorer.agent.tools.port import ToolError, ToolSet
 from explorer.agent.turn_interface import TurnResult, UserPrompt
 from explorer.agent.workspace import Workspace
-from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common, add_send, check_positive
-from explorer.commands.output import print_json
+from explorer.commands.output import CommandFailed, CommandStopped, UsageError, print_json
 from explorer.commands.run_terminal import OutputForm, RefusingApprover, RunOutput, TerminalApprover
 from explorer.commands.targets import (
     Target,

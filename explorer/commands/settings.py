@@ -6,12 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
 from explorer.settings.effective import profile_named
-from explorer.settings.keys import KEYS, SettingKey, profile_default, schema_text
-from explorer.settings.kinds import parsed
-from explorer.settings.kinds import shown as written
+from explorer.settings.keys import KEYS, SettingKey, parsed, profile_default, schema_text
+from explorer.settings.keys import shown as written
 from explorer.settings.live import (
     Explanation,
     LiveSettings,

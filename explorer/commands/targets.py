@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from explorer.commands.errors import CommandFailed, UsageError
+from explorer.commands.output import CommandFailed, UsageError
 from explorer.commands.run_terminal import typed_line
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
@@ -28,8 +28,7 @@ from explorer.services.publication import connect, pull
 from explorer.services.session_export import changed_form
 from explorer.session.visible_text import visible_line
 from explorer.settings import paths
-from explorer.settings.choices import with_window
-from explorer.settings.effective import Values, effective, profile_named
+from explorer.settings.effective import Values, effective, profile_named, with_window
 from explorer.settings.libraries import LibrariesError, read_libraries
 from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.profile_files import ProfileError, ProfileFiles

@@ -14,13 +14,18 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.compaction.messages import Reader, with_notes
+from explorer.compaction.messages import (
+    Reader,
+    Serialized,
+    SourceSpan,
+    escape_tags,
+    read_conversation,
+    with_notes,
+)
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.serialization import Serialized, SourceSpan, escape_tags, read_conversation
-from explorer.compaction.summary import strip_files
+from explorer.compaction.summary import FREE, Form, asked_form, form_of, strip_files
 from explorer.compaction.templates import Templates
-from explorer.compaction.validation import FREE, Form, asked_form, form_of
 from explorer.session.partly_compared import PartlyCompared
 from explorer.session.text import well_formed
 from explorer.tokens.estimate import utf16_prefix, utf16_units

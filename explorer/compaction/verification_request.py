@@ -12,12 +12,11 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from explorer.compaction.messages import SourceSpan, escape_tags
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, output_cap
-from explorer.compaction.serialization import SourceSpan, escape_tags
-from explorer.compaction.summary import strip_files
+from explorer.compaction.summary import SECTION_SETS, Form, section_counts, strip_files
 from explorer.compaction.templates import Templates, fill
-from explorer.compaction.validation import SECTION_SETS, Form, section_counts
 from explorer.session.text import well_formed
 from explorer.tokens.estimate import estimate_text
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from msgspec import Struct, to_builtins
 
-from explorer.compaction.serialization import SourceSpan
+from explorer.compaction.messages import SourceSpan
 
 Did = Literal[
     "nothing", "cancelled", "result", "context", "instructions", "changed", "error", "timed out"

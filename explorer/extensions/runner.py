@@ -31,8 +31,7 @@ from explorer.extensions.events import (
     TurnEndEvent,
 )
 from explorer.extensions.extension_folder import Extension, error_text, problem_of
-from explorer.extensions.handler_call import TIME_LIMIT_S, CallOutcome, HandlerCall
-from explorer.extensions.hooks import Context, Registered
+from explorer.extensions.hooks import TIME_LIMIT_S, CallOutcome, Context, HandlerCall, Registered
 from explorer.extensions.prompt_parts import RequestPrompt, joined, parts_of, relocated
 from explorer.extensions.records import (
     BeforeCompact,

@@ -14,7 +14,7 @@ from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.profile_comparison import ProfileOutcome, compare_profiles
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests
-from explorer.compaction.validation import check_answer
+from explorer.compaction.summary import check_answer
 from explorer.extensions.events import CompactionView
 from explorer.extensions.records import BeforeCompact, SuppliedCompaction
 from explorer.services.draft_records import Draft

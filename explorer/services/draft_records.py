@@ -12,8 +12,8 @@ from typing import Any, Literal, get_args
 
 from msgspec import Struct, field, to_builtins
 
+from explorer.compaction.messages import SourceSpan
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.serialization import SourceSpan
 from explorer.models.client import ModelRequest, Usage
 from explorer.models.offline.extractive.sections import instructions_not_followed
 from explorer.services.summary_request import (

@@ -13,8 +13,7 @@ from explorer.compaction.branch_summaries import BranchPreparation, finish_branc
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.summary import changed, finish
-from explorer.compaction.validation import check_answer
+from explorer.compaction.summary import changed, check_answer, finish
 from explorer.compaction.verification_request import VerifyRequest, profile_checked
 from explorer.models.client import Cancelled
 from explorer.services.changes import DraftChanged

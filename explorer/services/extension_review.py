@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from explorer.compaction.messages import SourceSpan
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.serialization import SourceSpan
 from explorer.extensions.events import SessionAccess
 from explorer.extensions.prompt_parts import RequestPrompt
 from explorer.extensions.records import Records, SuppliedCompaction, SuppliedSummary

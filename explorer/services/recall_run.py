@@ -16,7 +16,7 @@ from explorer.audit.recall_result import (
     questions_json,
     result_of,
 )
-from explorer.compaction.serialization import escape_tags
+from explorer.compaction.messages import escape_tags
 from explorer.compaction.templates import fill
 from explorer.models.client import ChatMessage, ModelError, ModelRequest
 from explorer.services.document import Document

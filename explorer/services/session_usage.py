@@ -15,7 +15,7 @@ from explorer.models.catalogue import cost_of
 from explorer.models.client import ModelInfo, Usage
 from explorer.models.price_list import ListedCost, listed_cost, no_listed_cost
 from explorer.services.session_writer import SessionWriter
-from explorer.session.payloads import Payloads
+from explorer.session.records import Payloads
 from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import (
     NOTHING,

@@ -17,7 +17,7 @@ from explorer.audit.recorded_compaction import ChangedFiles, recorded_compaction
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Settings
-from explorer.compaction.validation import FREE, SECTION_SETS, Form, section_counts
+from explorer.compaction.summary import FREE, SECTION_SETS, Form, section_counts
 from explorer.facts import NO_TABLE, ScanCancelled, scan
 from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules

@@ -25,8 +25,8 @@ from explorer.compaction.requests import (
     tidy_short,
     window_request,
 )
+from explorer.compaction.summary import AnswerProblem, check_answer, clean_answer
 from explorer.compaction.templates import Templates
-from explorer.compaction.validation import AnswerProblem, check_answer, clean_answer
 from explorer.models.client import (
     REMOTE,
     Cancelled,

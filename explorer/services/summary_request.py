@@ -12,8 +12,8 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from explorer.compaction.messages import SourceSpan
 from explorer.compaction.requests import Additions, SummaryRequest
-from explorer.compaction.serialization import SourceSpan
 from explorer.models.client import REMOTE, CancelToken, ChatMessage, ModelRequest, Usage
 from explorer.models.retry import Patience
 

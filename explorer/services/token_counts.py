@@ -13,13 +13,12 @@ from explorer.compaction.context_size import (
     counted_size,
     sizes_around,
 )
-from explorer.compaction.entry_sizes import EntrySizes
-from explorer.compaction.path_view import entry_tokens
+from explorer.compaction.path_view import EntrySizes, entry_tokens
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.services.changes import ChangeHub, CountsChanged
 from explorer.services.counting_process import ProcessCounter
 from explorer.session.context import ContextCache, PathContext
-from explorer.session.payloads import Payloads
+from explorer.session.records import Payloads
 from explorer.session.tree import SessionTree
 from explorer.store import Store
 from explorer.tokens.counters import (

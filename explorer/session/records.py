@@ -1,15 +1,17 @@
 """What passes between a file's reader, the store and the tree: entries on their way in, one by one
-or many at once as columns."""
+or many at once as columns, and where they come from on demand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, overload
 
 from msgspec import Struct
 
 from explorer.session.describe import Facts
+from explorer.session.entries import Entry, TokenUsage
 from explorer.session.file_tools import FileOp
 from explorer.session.kinds import Kind
 
@@ -191,3 +193,41 @@ class EntryBatch(Sequence[EntryRecord]):
             self.facts(at),
             self.estimates[at],
         )
+
+
+class Previews(Protocol):
+    """Reads what rows say of entries. Implementations may be called from any thread."""
+
+    def previews(self, indices: Sequence[int]) -> list[str]:
+        """What rows say of entries, for lists and the map. Some are made of payloads, which takes a
+        millisecond or two each."""
+
+    def first_words(self, indices: Sequence[int]) -> tuple[list[str], list[int]]:
+        """What rows can say at once, and the entries among them of which ``previews`` says more."""
+
+
+class Payloads(Previews, Protocol):
+    """Reads payloads by entry index. Implementations may be called from any thread."""
+
+    @property
+    def format(self) -> FormatName:
+        """The format of the records."""
+
+    def raw(self, index: int) -> str:
+        """The record of the entry as it was read: one line, or several."""
+
+    def entry(self, index: int) -> Entry:
+        """The entry."""
+
+    def entries(self, indices: Sequence[int]) -> list[Entry]:
+        """Several entries, in the order asked for."""
+
+    def raws(self, indices: Sequence[int]) -> Iterable[tuple[int, str]]:
+        """The records of several entries, given in ascending order; those that are there."""
+
+    def usages(self, wanted: Sequence[tuple[int, int]]) -> Iterable[tuple[int, TokenUsage | None]]:
+        """What providers reported for entries, given in ascending order, each with the tokens of
+        context that it is known to report; quicker than reading the entries."""
+
+    def forget(self, indices: Sequence[int]) -> None:
+        """Read what is cached of these entries again: they have changed."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from explorer.extensions.handler_call import TIME_LIMIT_S
-from explorer.extensions.manager import Extensions
-from explorer.extensions.trust import TrustStore
+from explorer.extensions.hooks import TIME_LIMIT_S
+from explorer.extensions.manager import Extensions, TrustStore
 from explorer.settings import paths
 from explorer.settings.effective import extension_limit_s
 from explorer.settings.live import LiveSettings

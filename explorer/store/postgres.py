@@ -27,6 +27,7 @@ from explorer.formats.registry import read_record
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
 from explorer.settings import paths
 from explorer.store.entry_rows import record_of
+from explorer.store.library import BLOCK, LONGEST_WORD, publish_copy, storable
 from explorer.store.rows import (
     ImportReport,
     IsCancelled,
@@ -47,7 +48,6 @@ from explorer.store.search_text import (
     words_of,
 )
 from explorer.store.server_watch import ServerWatch
-from explorer.store.team_copy import BLOCK, LONGEST_WORD, publish_copy, storable
 
 Read = TypeVar("Read")
 

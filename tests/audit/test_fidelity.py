@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.audit.words import NOTHING_FOUND, headline, not_carried_words
-from explorer.compaction.validation import SECTION_SETS
+from explorer.compaction.summary import SECTION_SETS
 from explorer.facts import FactKind, scan
 from explorer.session.entries import Entry, all_texts
 from tests.audit.texts import assistant, call, compaction, conversation, result, user

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from explorer.compaction.profile import PROFILES
-from explorer.compaction.validation import (
+from explorer.compaction.summary import (
     FREE,
     SECTION_SETS,
     Form,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from explorer.compaction.serialization import SourceSpan
+from explorer.compaction.messages import SourceSpan
 from explorer.extensions.events import BeforeCompactEvent
 from explorer.extensions.extension_folder import Extension
 from explorer.extensions.hooks import Hooks

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.extensions.manager import (
     Extensions,
+    TrustStore,
 )
 from explorer.extensions.records import HookRecord, records_of
-from explorer.extensions.trust import TrustStore
 from explorer.models.client import (
     CancelToken,
     ModelClient,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from explorer.compaction.messages import SourceSpan
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.serialization import SourceSpan
 from explorer.models.client import CancelToken, ChatMessage, ModelRequest, Usage
 from explorer.models.offline.extractive.sections import NOT_FOLLOWED, QUOTED_NEXT
 from explorer.services.draft_records import (

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from explorer.compaction.preparation import Preparation
 from explorer.extensions.manager import (
+    PROJECT_FOLDER,
     install_example,
 )
 from explorer.extensions.records import records_of
-from explorer.extensions.trust import PROJECT_FOLDER
 from explorer.models.client import (
     Cancelled,
     CancelToken,

@@ -18,8 +18,8 @@ from explorer.audit.ledger import ledger_at
 from explorer.audit.rules import rule_of
 from explorer.audit.simulation import Policy, RequestMark
 from explorer.compaction.context_size import message_tokens
-from explorer.compaction.entry_sizes import EntrySizes
 from explorer.compaction.partition import Verdict
+from explorer.compaction.path_view import EntrySizes
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import ModelClient

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.compaction.validation import form_of
+from explorer.compaction.summary import form_of
 from explorer.models.client import (
     EXTRACTIVE,
     REMOTE,

@@ -16,12 +16,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from explorer.agent.turn_interface import Outgoing
+from explorer.compaction.messages import escape_tags
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.quirks import with_quirks
 from explorer.compaction.requests import output_cap
-from explorer.compaction.serialization import escape_tags
-from explorer.compaction.validation import check_answer, clean_answer
+from explorer.compaction.summary import check_answer, clean_answer
 from explorer.models.client import (
     Cancelled,
     CancelToken,
