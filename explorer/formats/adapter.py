@@ -1,5 +1,6 @@
 """What a format is: one adapter that recognises an agent's files, finds them, and turns their
-records into typed entries and back.
+records into typed entries and back; and what can go wrong with a file as a whole. Damage within a
+file is reported, not raised.
 
 A dialect's field names stand in its adapter's module and nowhere else.
 """
@@ -131,3 +132,18 @@ class ReadOnlyAdapter(ABC):
     def related(self, path: Path, session_id: str = "") -> Sequence[Related]:
         """See ``Adapter``. A file holds one session, which starts no others."""
         return ()
+
+
+class FormatError(ValueError):
+    """A file that cannot be opened as a session: which, at which line, and why."""
+
+    def __init__(self, path: str, line: int, reason: str) -> None:
+        super().__init__(f"{path}, line {line}: {reason}")
+        self.path = path
+        self.line = line
+        """Line number counted from 1."""
+        self.reason = reason
+
+
+class ReadCancelled(Exception):
+    """The person stopped a reading or writing before its end."""

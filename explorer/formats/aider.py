@@ -17,8 +17,13 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter
-from explorer.formats.errors import FormatError
+from explorer.formats.adapter import (
+    FormatError,
+    FoundSession,
+    IsCancelled,
+    Progress,
+    ReadOnlyAdapter,
+)
 from explorer.formats.jsonl import BYTE_ORDER_MARK, line_groups
 from explorer.formats.typed_source import ReadEntry, TypedSource
 from explorer.session.entries import (

@@ -11,10 +11,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
-from explorer.formats.documents import compact, read_document
-from explorer.formats.errors import FormatError
-from explorer.formats.json_fields import text_at
+from explorer.formats.adapter import (
+    FormatError,
+    FoundSession,
+    IsCancelled,
+    Progress,
+    ReadOnlyAdapter,
+    Related,
+)
+from explorer.formats.json_fields import compact, read_document, text_at
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.roo import is_roo_task
 from explorer.formats.tagged_messages import is_compaction, read_record

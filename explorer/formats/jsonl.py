@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 from msgspec import Struct
 
-from explorer.formats.errors import FormatError
+from explorer.formats.adapter import FormatError
 from explorer.session.json_values import TOO_DEEP, is_too_deep, read_patiently
 
 CHUNK_BYTES = 1 << 20

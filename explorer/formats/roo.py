@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
-from explorer.formats.documents import compact
-from explorer.formats.json_fields import text_at
+from explorer.formats.json_fields import compact, text_at
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.tagged_messages import is_compaction, read_record, shows_compaction
 from explorer.formats.task_folder import (

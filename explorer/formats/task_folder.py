@@ -12,10 +12,9 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.formats.documents import UnknownTypes, compact, read_document
+from explorer.formats.adapter import FormatError
 from explorer.formats.editor_folders import editor_folders
-from explorer.formats.errors import FormatError
-from explorer.formats.json_fields import text_at
+from explorer.formats.json_fields import UnknownTypes, compact, read_document, text_at
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.tagged_messages import (
     is_compaction,

@@ -25,7 +25,7 @@ from explorer.audit.words import need_text
 from explorer.compaction.profile import Profile, profile_values
 from explorer.formats import adapter_of
 from explorer.installed import version
-from explorer.models.price_list import Prices, listed_model
+from explorer.models.catalogue import Prices, listed_model
 from explorer.services.audit_report import make_report
 from explorer.services.draft_records import entry_of
 from explorer.services.effective_rules import recorded_rules

@@ -11,9 +11,8 @@ from typing import Any
 
 from explorer.compaction.context_size import last_report
 from explorer.formats import adapter_of
-from explorer.models.catalogue import cost_of
+from explorer.models.catalogue import ListedCost, cost_of, listed_cost, no_listed_cost
 from explorer.models.client import ModelInfo, Usage
-from explorer.models.price_list import ListedCost, listed_cost, no_listed_cost
 from explorer.services.session_writer import SessionWriter
 from explorer.session.records import Payloads
 from explorer.session.tree import SessionTree

@@ -11,8 +11,7 @@ from typing import Any, BinaryIO
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.formats.adapter import IsCancelled, Progress
-from explorer.formats.annotation import note_of
+from explorer.formats.adapter import FormatError, IsCancelled, Progress, ReadCancelled
 from explorer.formats.claude_code import neighbours
 from explorer.formats.claude_code.fields import PART, message_of, texts_of
 from explorer.formats.claude_code.lineage import leaf_unit, straighten
@@ -27,11 +26,10 @@ from explorer.formats.claude_code.survey import (
     Survey,
     Surveyor,
 )
-from explorer.formats.errors import FormatError, ReadCancelled
 from explorer.formats.growth import stamp_of
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, CHUNK_BYTES, BadLine, line_groups, parse
-from explorer.formats.typed_source import DescribedEntry, Leaf, ReadEntry, TypedSource
+from explorer.formats.typed_source import DescribedEntry, Leaf, ReadEntry, TypedSource, note_of
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import (
     Body,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from explorer.formats.errors import FormatError
+from explorer.formats.adapter import FormatError
 from explorer.formats.json_fields import list_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.session.records import Aside, Problem

@@ -9,7 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
+from explorer.formats.adapter import (
+    FormatError,
+    FoundSession,
+    IsCancelled,
+    Progress,
+    ReadOnlyAdapter,
+    Related,
+)
 from explorer.formats.copilot_cli.events import ENTRY_TYPES, HOUSEKEEPING, Event, read_record
 from explorer.formats.copilot_cli.threads import (
     Agent,
@@ -19,7 +26,6 @@ from explorer.formats.copilot_cli.threads import (
     find_agents,
     thread_of,
 )
-from explorer.formats.errors import FormatError
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK
 from explorer.formats.typed_source import TypedSource

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from explorer.formats.errors import FormatError
+from explorer.formats.adapter import FormatError
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.opencode.stored import Json, Message, StoredSession, read_object, started_by

@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.formats.adapter import FoundSession
-from explorer.formats.errors import FormatError
+from explorer.formats.adapter import FormatError, FoundSession
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.pi import omp
 from explorer.formats.pi.header import ENTRY_TYPES, HEADER_TYPE, VERSION, is_header, read_header

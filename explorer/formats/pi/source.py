@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import orjson
 
-from explorer.formats.adapter import IsCancelled, Progress
-from explorer.formats.errors import ReadCancelled
+from explorer.formats.adapter import IsCancelled, Progress, ReadCancelled
 from explorer.formats.growth import EMPTY, Prefix, stamp_of
 from explorer.formats.jsonl import (
     BYTE_ORDER_MARK,

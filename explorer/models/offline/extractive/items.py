@@ -26,7 +26,7 @@ from explorer.session.entries import (
 
 
 class ItemKind(Enum):
-    """What an item is to whoever goes on working; the order of need is in ``selection.py``."""
+    """What an item is to whoever goes on working; the order of need is in ``summary_layout``."""
 
     GOAL = "goal"
     REQUEST = "request"

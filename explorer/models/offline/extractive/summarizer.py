@@ -21,13 +21,14 @@ from explorer.models.offline.extractive.request import (
     thin,
 )
 from explorer.models.offline.extractive.sections import QUOTED_NEXT, Template, read_template
-from explorer.models.offline.extractive.selection import (
+from explorer.models.offline.extractive.summary_layout import (
     TRIFLES,
     ChosenItem,
     ItemSelection,
+    is_asked_for,
     rank,
+    render,
 )
-from explorer.models.offline.extractive.summary_layout import is_asked_for, render
 from explorer.models.request import ChatMessage, ModelRequest
 from explorer.tokens.estimate import estimate_text, utf16_units
 
