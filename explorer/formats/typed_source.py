@@ -18,7 +18,7 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from explorer.formats.adapter import IsCancelled, Progress, ReadCancelled
-from explorer.formats.growth import EMPTY, GrowingReader, Prefix, stamp_of
+from explorer.formats.jsonl import EMPTY, GrowingReader, Prefix, stamp_of
 from explorer.session.assembly import Assembler, Placement
 from explorer.session.describe import Facts, describe
 from explorer.session.entries import Entry, RepeatedEntry, TokenUsage

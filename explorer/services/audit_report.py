@@ -19,8 +19,7 @@ from explorer.audit.overview import Overview, overview
 from explorer.audit.provenance import spending_known
 from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.audit.report import Report, document, html, markdown
-from explorer.audit.report.builder import Gathering
-from explorer.audit.report.model import CompactionPart, SessionFacts
+from explorer.audit.report.model import CompactionPart, Gathering, SessionFacts
 from explorer.compaction.profile import Profile
 from explorer.facts.fact_table import ScanCancelled
 from explorer.formats import adapter_of

@@ -48,7 +48,7 @@ from explorer.models.request import ToolSpec
 from explorer.models.retry import Patience
 from explorer.services.agent import chat_of
 from explorer.services.document import Document
-from explorer.services.summary_request import say_nothing
+from explorer.services.draft_records import say_nothing
 from explorer.session.entries import Entry, ModelMessage, ToolCallBlock
 from explorer.session.kinds import Kind
 from explorer.settings.prompt_templates import load_prompt

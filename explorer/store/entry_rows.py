@@ -20,7 +20,7 @@ from explorer.session.json_values import read_json
 from explorer.session.kinds import Flag, Kind
 from explorer.session.records import EntryBatch, EntryRecord, Ops
 from explorer.session.text import says_topic
-from explorer.store.schema import INDEX_BITS
+from explorer.store.database import INDEX_BITS
 
 Row = tuple[Any, ...]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from explorer.formats.registry import read_record
 from explorer.session.describe import WORDS_VERSION, describe
 from explorer.session.kinds import Kind
-from explorer.store.database import Readers
+from explorer.store.database import Readers, row_id
 from explorer.store.entry_rows import (
     compaction_facts,
     from_json,
@@ -21,7 +21,6 @@ from explorer.store.entry_rows import (
     shown,
     text_out,
 )
-from explorer.store.schema import row_id
 from explorer.store.writer import Writer
 
 STEP = 200

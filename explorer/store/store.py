@@ -12,13 +12,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from explorer.formats.growth import GrowingSource
+from explorer.formats.jsonl import GrowingSource
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
 from explorer.session.tree import SessionTree
 from explorer.store import database
 from explorer.store import sessions as values
 from explorer.store.appends import Appender, NewEntry, move_leaf
-from explorer.store.database import Readers
+from explorer.store.database import Readers, id_range
 from explorer.store.drafts import (
     STREAMING,
     add_draft,
@@ -42,7 +42,6 @@ from explorer.store.rows import (
     SessionRow,
     SourceFile,
 )
-from explorer.store.schema import id_range
 from explorer.store.search import (
     FIRST_STEP_S,
     STEP_S,

@@ -22,11 +22,12 @@ from explorer.models.client import (
 from explorer.models.offline.scenario import (
     Scenario,
     ScenarioError,
+    next_message,
+    play,
     read_scenario,
     scenario_of,
     scenarios,
 )
-from explorer.models.offline.scenario_player import next_message, play
 from explorer.services.session_files import make_sandbox
 from explorer.settings.live import project_of
 from explorer.settings.user_settings import live_settings

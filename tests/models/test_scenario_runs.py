@@ -14,8 +14,7 @@ from explorer.agent.turn_interface import TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import CancelToken, ModelClient
-from explorer.models.offline.scenario import Scenario, scenario_of
-from explorer.models.offline.scenario_player import next_message
+from explorer.models.offline.scenario import Scenario, next_message, scenario_of
 from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document

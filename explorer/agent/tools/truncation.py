@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from explorer.agent.tools.context import ToolContext, ToolRun
-from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.tools.port import ToolContext, ToolOutcome, ToolRun
 
 MOST_LINES = 2_000
 MOST_BYTES = 50 * 1024

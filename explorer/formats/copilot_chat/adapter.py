@@ -17,9 +17,9 @@ from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOn
 from explorer.formats.copilot_chat.conversation import Conversation
 from explorer.formats.copilot_chat.records import read_record
 from explorer.formats.copilot_chat.state import State, is_change, read_state
-from explorer.formats.editor_folders import editor_folders
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
+from explorer.formats.task_folder import editor_folders
 from explorer.formats.typed_source import TypedSource
 from explorer.session.entries import Entry
 from explorer.session.json_values import time_ms

@@ -15,18 +15,29 @@ from typing import Any, NamedTuple, TypeVar, cast
 import orjson
 
 from explorer.formats.adapter import IsCancelled, Progress, ReadCancelled
-from explorer.formats.growth import EMPTY, Prefix, stamp_of
 from explorer.formats.jsonl import (
     BYTE_ORDER_MARK,
+    EMPTY,
     BadLine,
+    Prefix,
     is_blank,
     line_groups,
     parse,
     parse_hard,
+    stamp_of,
 )
 from explorer.formats.pi import omp
-from explorer.formats.pi.digest import LARGE_BYTES, Digest, Piece, characters, digest, pieces
-from explorer.formats.pi.digest_process import DigestLost, DigestProcess, is_apart
+from explorer.formats.pi.digest import (
+    LARGE_BYTES,
+    Digest,
+    DigestLost,
+    DigestProcess,
+    Piece,
+    characters,
+    digest,
+    is_apart,
+    pieces,
+)
 from explorer.formats.pi.entries import read_entry
 from explorer.formats.pi.header import HEADER_TYPE, LEAF_TYPE, positional_id
 from explorer.formats.pi.recognition import Sniffed, sniff
