@@ -17,14 +17,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from explorer.audit.carried import Carried, telling_words
-from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.findings import Fidelity, Finding, Group, SectionCheck
-from explorer.audit.stated_wrongly import Sources, stated_wrongly
+from explorer.audit.stated_wrongly import EntryMentions, Sources, stated_wrongly
 from explorer.audit.summary_text import SummaryText
 from explorer.compaction.summary import FREE, Form, section_counts
 from explorer.facts import Fact, FactKind, Facts, FactTable, Mention, Span
 from explorer.facts.entry_texts import Speaker
-from explorer.facts.paths import base_name, path_key
+from explorer.facts.identifiers import base_name, path_key
 from explorer.tokens.estimate import estimate_text
 
 _MOST_FILES = 5

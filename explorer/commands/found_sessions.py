@@ -35,7 +35,7 @@ from explorer.services.discovery import (
     scan,
 )
 from explorer.session.visible_text import visible_line
-from explorer.settings.user_settings import live_settings
+from explorer.settings.live import live_settings
 
 _LOOK_S = 0.2
 """How often the import is looked at; Ctrl+C is noticed in between."""

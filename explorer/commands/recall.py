@@ -7,6 +7,7 @@ import asyncio
 import sys
 from typing import Any
 
+from explorer.audit.generations import compactions_on_path
 from explorer.audit.recall import ASKED_KINDS, Recall
 from explorer.audit.recall_result import (
     NOT_ASKED,
@@ -17,7 +18,6 @@ from explorer.audit.recall_result import (
     open_json,
     result_json,
 )
-from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
 from explorer.commands.prompts import print_template_problems
 from explorer.commands.targets import (

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from explorer.agent.approval import ApprovalMode, Approvals, Approver, NoAllowList
 from explorer.agent.loop import TurnLimits
-from explorer.agent.tools.file_content import PICTURE_HEAD, picture, picture_type
+from explorer.agent.tools.content import PICTURE_HEAD, picture, picture_type
 from explorer.agent.tools.port import ToolError, ToolSet
 from explorer.agent.turn_interface import TurnResult, UserPrompt
 from explorer.agent.workspace import Workspace

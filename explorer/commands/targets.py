@@ -31,9 +31,8 @@ from explorer.session.visible_text import visible_line
 from explorer.settings import paths
 from explorer.settings.effective import Values, effective, profile_named, with_window
 from explorer.settings.libraries import LibrariesError, read_libraries
-from explorer.settings.live import LiveSettings, project_of
+from explorer.settings.live import LiveSettings, following_extensions, live_settings, project_of
 from explorer.settings.profile_files import ProfileError, ProfileFiles
-from explorer.settings.user_settings import following_extensions, live_settings
 from explorer.store import DamagedError, SessionRow, Store, StoreError
 from explorer.store.postgres import TeamLibrary
 from explorer.workbench import Workbench

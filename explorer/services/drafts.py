@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from explorer.compaction.branch_summaries import BranchPreparation, finish_branch
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.requests import SummaryRequest
+from explorer.compaction.requests import SummaryRequest, VerifyRequest, profile_checked
 from explorer.compaction.summary import changed, check_answer, finish
-from explorer.compaction.verification_request import VerifyRequest, profile_checked
 from explorer.models.client import Cancelled
 from explorer.services.changes import DraftChanged
 from explorer.services.draft_records import (

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from explorer.audit.branch_audit import Origin, branch_audit
 from explorer.audit.difference import Candidate
-from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity
-from explorer.audit.recorded_compaction import ChangedFiles, recorded_compaction
+from explorer.audit.generations import ChangedFiles, recorded_compaction
+from explorer.audit.stated_wrongly import EntryMentions
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Settings

@@ -14,16 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.audit.findings import Fidelity, Group
-from explorer.audit.recorded_compaction import compactions_on_path
+from explorer.audit.generations import compactions_on_path
 from explorer.audit.words import GROUP_TITLES
 from explorer.compaction.branch_summaries import branch_request
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.requests import SummaryRequest, build_requests
+from explorer.compaction.requests import Lack, SummaryRequest, build_requests, build_verify_request
 from explorer.compaction.summary import finish
 from explorer.compaction.templates import Templates, fill
-from explorer.compaction.verification_request import Lack, build_verify_request
 from explorer.models.client import ModelClient, Models
 from explorer.services.agent import InFolder, system_prompt
 from explorer.services.document import Document

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
-from explorer.compaction.verification_request import (
+from explorer.compaction.requests import (
     Lack,
     Lacking,
     VerifyRequest,

@@ -26,10 +26,9 @@ from explorer.store.database import (
     work_log_in,
 )
 from explorer.store.drafts import break_off_draft, unfinished_drafts
-from explorer.store.entry_rows import index_of
+from explorer.store.entry_rows import describe_anew, index_of
 from explorer.store.other_programs import is_abandoned
 from explorer.store.payloads import stored_payloads
-from explorer.store.row_words import describe_anew
 from explorer.store.rows import StoreError
 from explorer.store.search import (
     SearchIndex,

@@ -29,8 +29,7 @@ from explorer.models.offline.scenario import (
     scenarios,
 )
 from explorer.services.session_files import make_sandbox
-from explorer.settings.live import project_of
-from explorer.settings.user_settings import live_settings
+from explorer.settings.live import live_settings, project_of
 
 TILL = "offline/scenario-till"
 SMALL: dict[str, Any] = {

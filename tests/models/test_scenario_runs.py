@@ -22,8 +22,7 @@ from explorer.services.effective_rules import EffectiveRules
 from explorer.services.session_files import make_sandbox, tools_of
 from explorer.session.kinds import Kind
 from explorer.settings.effective import effective
-from explorer.settings.live import project_of
-from explorer.settings.user_settings import live_settings
+from explorer.settings.live import live_settings, project_of
 from explorer.store import Store
 from explorer.workbench import Workbench
 

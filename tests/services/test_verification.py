@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.compaction.verification_request import (
+from explorer.compaction.requests import (
     build_verify_request,
     mended_text,
     split_footer,

@@ -17,6 +17,7 @@ from explorer.agent.shell import (
     CommandResult,
     run_command,
 )
+from explorer.agent.tools.content import MOST_BYTES, MOST_LINES, Truncated, tail
 from explorer.agent.tools.port import (
     Arguments,
     ToolContext,
@@ -25,7 +26,6 @@ from explorer.agent.tools.port import (
     number_of,
     text_of,
 )
-from explorer.agent.tools.truncation import MOST_BYTES, MOST_LINES, Truncated, tail
 
 LIVE_S = 0.05
 """Seconds between two pieces of live output."""

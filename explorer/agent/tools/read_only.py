@@ -17,11 +17,16 @@ from msgspec import Struct
 from wcmatch import glob
 from wcmatch._wcparse import PatternLimitException  # it has no public name
 
-from explorer.agent.tools.file_content import (
+from explorer.agent.tools.content import (
     BOM,
     LARGEST_IMAGE,
+    MOST_BYTES,
+    MOST_LINES,
     SNIFFED,
+    Truncated,
+    head,
     is_text,
+    list_outcome,
     picture,
     picture_type,
 )
@@ -36,7 +41,6 @@ from explorer.agent.tools.port import (
     path_of,
     text_of,
 )
-from explorer.agent.tools.truncation import MOST_BYTES, MOST_LINES, Truncated, head, list_outcome
 from explorer.agent.workspace import Walk, WorkspaceError, opened
 
 _BLOCK = 1 << 20

@@ -42,11 +42,10 @@ from explorer.formats.pi.entries import read_entry
 from explorer.formats.pi.header import HEADER_TYPE, LEAF_TYPE, positional_id
 from explorer.formats.pi.recognition import Sniffed, sniff
 from explorer.formats.typed_source import placed_records
-from explorer.session.assembly import Assembler
 from explorer.session.describe import describe
 from explorer.session.json_values import TOO_DEEP, is_too_deep
 from explorer.session.kinds import Flag
-from explorer.session.records import Aside, EntryBatch, EntryRecord, Problem, ReadReport
+from explorer.session.records import Aside, Assembler, EntryBatch, EntryRecord, Problem, ReadReport
 from explorer.tokens.estimate import estimate_entry
 
 APART_BYTES = 4 << 20

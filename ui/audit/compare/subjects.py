@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from explorer.audit.difference import Candidate, Difference, Drift, difference, drift
-from explorer.audit.recorded_compaction import compactions_on_path
+from explorer.audit.generations import compactions_on_path
 from explorer.compaction.partition import Partition
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
