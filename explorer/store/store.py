@@ -30,7 +30,7 @@ from explorer.store.entry_rows import index_of, text_out
 from explorer.store.imports import NewImport, Update, find_known
 from explorer.store.maintenance import MaintenanceThread
 from explorer.store.migrations import migrate
-from explorer.store.other_programs import Claim, ForeignCommits, Watch
+from explorer.store.other_programs import Claim, Watch
 from explorer.store.payloads import StoredPayloads, asides, line_number, session_lines
 from explorer.store.rows import (
     DraftRow,
@@ -88,7 +88,6 @@ class Store:
         self._readers = Readers(path)
         self._appender = Appender(path)
         self._writer = Writer(connection, path, self._appender.forget)
-        self._foreign_commits = ForeignCommits(self._writer)
         self._watches: list[Watch] = []
         self._claim: Claim | None = None
         self._background = MaintenanceThread(path, library, self._writer, self._readers)
@@ -485,10 +484,6 @@ class Store:
     def search_state(self) -> SearchState:
         """How far the full-text index is, in entries."""
         return self._background.state()
-
-    def changed_by_others(self) -> bool:
-        """Whether another program has committed to the database since this was last asked."""
-        return self._foreign_commits.changed()
 
     def watch(self, callback: Callable[[], object], interval_s: float = 0.5) -> Callable[[], None]:
         """Call back, on a separate thread, after another program has committed.

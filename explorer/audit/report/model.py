@@ -306,7 +306,6 @@ MOST_RUNS = 60
 ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
 Previews = Callable[[Sequence[int]], Sequence[str]]
 
-_SENT = (LedgerVerdict.VERBATIM, LedgerVerdict.PRUNED, LedgerVerdict.PINNED)
 _STATES = {
     PathState.IN_CONTEXT: "verbatim",
     PathState.SUMMARIZED: "told",

@@ -54,8 +54,6 @@ from explorer.session.json_values import time_ms
 from explorer.session.records import Aside, Problem, remark
 from explorer.tokens.estimate import estimate_text
 
-TURNED_BACK = "thread_rolled_back"
-
 
 class _Message(NamedTuple):
     """An entry on the path that says something, by one or several items."""
