@@ -1,7 +1,7 @@
 """The use cases that the window and the commands share; they reach them through
 ``explorer.workbench``.
 
-One opened session: ``document`` has the parts ``compaction``, ``branches``, ``navigation``,
+One opened session: ``document`` has the parts ``compaction``, ``navigation``,
 ``edits``, ``drafts`` and ``agent`` over ``open_session``, whose state has the parts
 ``session_writer`` (appends), ``session_usage`` (and counts) and ``privacy``; ``changes``
 publishes. A summary: an order of ``draft_records`` -> ``summary_call`` -> ``drafts``, reviewed by

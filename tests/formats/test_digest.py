@@ -217,7 +217,7 @@ def test_the_process_ends_with_the_program_that_started_it(tmp_path: Path) -> No
 
 
 def test_the_process_brings_in_nothing_that_is_slow_to_start() -> None:
-    code = "import explorer.formats.pi.digest_process, sys; print(*sys.modules)"
+    code = "import explorer.formats.pi.digest, sys; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
