@@ -201,7 +201,6 @@ def find_losses(
     settings: Settings | None = None,
     read: ReadEntries | None = None,
     recorded: RecordedInputs | None = None,
-    weights: Sequence[int] | None = None,
     found: Generations | None = None,
     branches: Mapping[int, BranchAudit] | None = None,
 ) -> tuple[Loss, ...]:
@@ -210,7 +209,7 @@ def find_losses(
     ``branches``: see ``branch_audits``, likewise."""
     sizes = settings or Settings.of(profile)
     if found is None:
-        found = generations_of(tree, leaf, profile, read=read, recorded=recorded, weights=weights)
+        found = generations_of(tree, leaf, profile, read=read, recorded=recorded)
     if branches is None:
         branches = branch_audits(tree, found.view.path, profile, sizes, recorded or {})
     look = _Look(tree, found, sizes, read, branches)

@@ -194,17 +194,11 @@ class Store:
         assert report is not None
         return report
 
-    def import_growth(
-        self,
-        source: GrowingSource,
-        since: FileStamp,
-        progress: OnProgress | None = None,
-        cancelled: IsCancelled | None = None,
-    ) -> ImportReport | None:
+    def import_growth(self, source: GrowingSource, since: FileStamp) -> ImportReport | None:
         """Bring a session up to date with what was added to its file. ``since``: the file as it was
         when that of the report before was read. None, and nothing is done, where the session here
         is not as that import left it. Raises as ``import_session``."""
-        return self._import(source, progress, cancelled, (since, source.earlier))
+        return self._import(source, None, None, (since, source.earlier))
 
     def _import(
         self,

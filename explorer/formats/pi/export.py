@@ -18,7 +18,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from explorer import private_files
-from explorer.formats.adapter import ReadCancelled
 from explorer.formats.jsonl import BadLine, Verbatim, parse, parse_exactly
 from explorer.formats.pi import omp
 from explorer.formats.pi.entry_writer import iso_time, write_entry
@@ -177,7 +176,6 @@ def export_session(
     *,
     leaf: LeafMark | None = None,
     progress: Callable[[int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
 ) -> ExportReport:
     """Write a session's lines to ``out``: those of its file in their order there, then those
     made here.
@@ -191,7 +189,7 @@ def export_session(
     readable by its owner alone. ``progress`` gets the number of entries written.
 
     Raises ExportError when a version 1 file would have to contain new entries or a moved leaf,
-    ReadCancelled, OSError.
+    OSError.
     """
     target = Path(out)
     report = ExportReport(str(target))
@@ -199,22 +197,12 @@ def export_session(
     with private_files.replacement(target, keeps_mode=True) as file:
         for line in lines:
             writer.write(file, line)
-            if report.entries % _LINES_BETWEEN_REPORTS == 0:
-                _tell(report, progress, cancelled)
+            if progress is not None and report.entries % _LINES_BETWEEN_REPORTS == 0:
+                progress(report.entries)
         writer.finish(file, leaf)
-        _tell(report, progress, cancelled)
+        if progress is not None:
+            progress(report.entries)
     return report
-
-
-def _tell(
-    report: ExportReport,
-    progress: Callable[[int], None] | None,
-    cancelled: Callable[[], bool] | None,
-) -> None:
-    if progress is not None:
-        progress(report.entries)
-    if cancelled is not None and cancelled():
-        raise ReadCancelled(f"{report.path}: writing stopped after {report.entries} entries")
 
 
 class _Writer:
@@ -360,11 +348,10 @@ def session_uuid(time_ms: float, random: Random) -> str:
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
-def new_header(cwd: str, time_ms: float, random: Random, parent_session: str = "") -> SessionHeader:
+def new_header(cwd: str, time_ms: float, random: Random) -> SessionHeader:
     """The header of a session that begins now in the folder ``cwd``.
 
-    ``time_ms`` counts from 1970; ``parent_session`` names the file or the id of the session that
-    it was forked from. Raises ValueError for a time that cannot be written.
+    ``time_ms`` counts from 1970. Raises ValueError for a time that cannot be written.
     """
     session_id = session_uuid(time_ms, random)
     line = {
@@ -374,10 +361,8 @@ def new_header(cwd: str, time_ms: float, random: Random, parent_session: str = "
         "timestamp": iso_time(time_ms),
         "cwd": cwd,
     }
-    if parent_session:
-        line["parentSession"] = parent_session
     raw = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-    return SessionHeader(session_id, "pi", VERSION, cwd, time_ms, parent_session, raw)
+    return SessionHeader(session_id, "pi", VERSION, cwd, time_ms, "", raw)
 
 
 def fork_header(header: SessionHeader, path: str, time_ms: float, random: Random) -> SessionHeader:

@@ -86,9 +86,9 @@ class NoAnswer(Exception):
     """The engine has no answer to this here; the message says why."""
 
 
-def situation_at(document: Document, place: Place, cut: int | None = None) -> Situation:
-    """The situation at a place; pure. ``cut``: a position that was chosen by hand."""
-    shown = document.compaction.preview(place.at, place.profile, place.settings, cut)
+def situation_at(document: Document, place: Place) -> Situation:
+    """The situation at a place; pure."""
+    shown = document.compaction.preview(place.at, place.profile, place.settings)
     return Situation(document, place, shown, context_at(document.tree, place.at))
 
 
