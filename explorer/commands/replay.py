@@ -45,9 +45,13 @@ from explorer.models.client import CancelToken
 from explorer.services.changes import Change, CompactionEnded, PruneMade
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.recorded_session import recorded_session
+from explorer.services.recorded_session import (
+    assumptions_for,
+    prices_of,
+    read_past,
+    recorded_session,
+)
 from explorer.services.session_replay import Pace, Played, Player
-from explorer.services.simulation_inputs import assumptions_for, prices_of, read_past
 from explorer.workbench import Workbench
 
 

@@ -26,8 +26,8 @@ from explorer.models.client import ModelClient
 from explorer.services.agent import outgoing_of
 from explorer.services.document import Document
 from explorer.services.edits import CannotShape
+from explorer.services.recorded_session import read_past
 from explorer.services.sent_context import sent_context
-from explorer.services.simulation_inputs import read_past
 from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.tokens.counters import TiktokenCounter

@@ -9,7 +9,7 @@ from explorer.compaction.profile import PROFILES
 from explorer.models.catalogue import PriceTier
 from explorer.models.client import ModelInfo
 from explorer.services.document import Document
-from explorer.services.simulation_inputs import assumptions_for, prices_of
+from explorer.services.recorded_session import assumptions_for, prices_of
 
 DEAR = ModelInfo(
     "m", "M", None, None, input_price=2.0, output_price=8.0, cache_read_price=0.5,
