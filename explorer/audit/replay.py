@@ -201,11 +201,15 @@ class _Replay:
         text = self._summary(entry)
         if certainty != "exact":
             provenance, basis = Provenance(certainty), _UNCERTAIN[certainty]
-        if certainty == "unreadable" and not (text or "").strip():
-            # It says something, and nobody knows what: nothing of it counts as lost.
-            return self._unreadable(entry, position, boundary, kept, basis)
+        is_readable = certainty != "unreadable" or bool((text or "").strip())
+        if not is_readable:
+            # It stands for all of the context before what it keeps. It says something, and nobody
+            # knows what: nothing of it counts as lost.
+            summarized_from, meant, left_out = self.start, kept, ()
         turn = self._turn_start(summarized_from, kept)
-        carries, carry_basis = self._carries(text, summarized_from, kept, turn)
+        carries, carry_basis = True, ""
+        if is_readable:
+            carries, carry_basis = self._carries(text, summarized_from, kept, turn)
         return Generation(
             number=len(self.found) + 1,
             compaction=entry,
@@ -218,32 +222,10 @@ class _Replay:
             meant_from=meant,
             turn_start=turn,
             carries_previous=carries,
-            is_empty=text is not None and not text.strip(),
+            is_empty=is_readable and text is not None and not text.strip(),
             left_out=left_out,
             provenance=provenance,
             basis=f"{basis} {carry_basis}".strip(),
-        )
-
-    def _unreadable(
-        self, entry: int, position: int, boundary: Boundary, kept: int, basis: str
-    ) -> Generation:
-        """A compaction that stands for all of the context before what it keeps."""
-        return Generation(
-            number=len(self.found) + 1,
-            compaction=entry,
-            position=position,
-            boundary=boundary,
-            context_from=self.start,
-            previous=self.in_force,
-            summarized_from=self.start,
-            kept_from=kept,
-            meant_from=kept,
-            turn_start=self._turn_start(self.start, kept),
-            carries_previous=True,
-            is_empty=False,
-            left_out=(),
-            provenance=Provenance.UNREADABLE,
-            basis=basis,
         )
 
     def _kept(self, entry: int, position: int) -> tuple[Boundary, int]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -57,7 +57,7 @@ def html(report: Report, templates: Mapping[str, str]) -> str:
 
     ``templates``: the texts of ``resources/report`` by file name.
     """
-    environment = template_environment(templates, _readable, autoescape=True)
+    environment = template_environment(templates, is_html=True)
     sheet = templates["style.css"]
     page = environment.get_template("report.html.j2")
     return page.render(report=report, sheet=Markup(sheet), policy=policy(sheet)) + "\n"
@@ -65,7 +65,7 @@ def html(report: Report, templates: Mapping[str, str]) -> str:
 
 def markdown(report: Report, templates: Mapping[str, str]) -> str:
     """The report as one Markdown document. ``templates``: as for `html`."""
-    environment = template_environment(templates, _markdown_escaped, autoescape=False)
+    environment = template_environment(templates, is_html=False)
     return environment.get_template("report.md.j2").render(report=report) + "\n"
 
 
@@ -83,15 +83,13 @@ def policy(sheet: str, images: str = "'none'") -> str:
     )
 
 
-def template_environment(
-    templates: Mapping[str, str], finalize: Callable[[Any], Any], *, autoescape: bool
-) -> Environment:
-    """An environment for templates by file name, with the filters of reports and transcripts.
-    ``finalize``: applied to each value that a template prints, before it is escaped."""
+def template_environment(templates: Mapping[str, str], *, is_html: bool) -> Environment:
+    """An environment for templates of HTML or Markdown by file name, with the filters of reports
+    and transcripts. What a template prints is made readable and escaped."""
     environment = Environment(
         loader=DictLoader(dict(templates)),
-        autoescape=autoescape,
-        finalize=finalize,
+        autoescape=is_html,
+        finalize=_readable if is_html else _markdown_escaped,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
 from msgspec import Struct, field
 
 from explorer.formats.adapter import FormatError
-from explorer.formats.json_fields import object_field, text_field
+from explorer.formats.json_fields import compact, object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.session.json_values import MAX_DEPTH, is_too_deep, time_ms
 
@@ -158,10 +157,10 @@ def read_export(path: Path) -> StoredSession:
     if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
         raise FormatError(str(path), 1, "not an export of opencode: it has no list of messages")
     info = object_field(document, "info")
-    session = StoredSession(info, _dumps(info), files=(str(path),))
+    session = StoredSession(info, compact(info), files=(str(path),))
     for number, value in enumerate(document["messages"], 1):
         if not isinstance(value, dict) or not isinstance(value.get("info"), dict):
-            session.asides.append((_dumps(value), f"message {number}, which says nothing"))
+            session.asides.append((compact(value), f"message {number}, which says nothing"))
             session.problems.append(f"message {number} is no message; it was put aside")
             continue
         parts = value.get("parts")
@@ -171,7 +170,7 @@ def read_export(path: Path) -> StoredSession:
         info["id"] = next(filter(None, ids), path.stem)
     others = {name: one for name, one in document.items() if name not in ("info", "messages")}
     if others:
-        session.asides.append((_dumps(others), "other fields of the export"))
+        session.asides.append((compact(others), "other fields of the export"))
     session.messages.sort(key=lambda one: one.order)
     return session
 
@@ -179,10 +178,6 @@ def read_export(path: Path) -> StoredSession:
 def _without_notice(data: bytes) -> bytes:
     data = data.removeprefix(BYTE_ORDER_MARK)
     return data.partition(b"\n")[2] if data.startswith(_NOTICE) else data
-
-
-def _dumps(value: object) -> str:
-    return orjson.dumps(value).decode()
 
 
 class StorageTree:
