@@ -20,8 +20,17 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from explorer.audit.known_file import LEAST_LINES, KnownFile, UntoldLines, is_telling, put_back
-from explorer.audit.known_output import DIGITS, Failure, KnownOutput, first_words
+from explorer.audit.known_content import (
+    DIGITS,
+    LEAST_LINES,
+    Failure,
+    KnownFile,
+    KnownOutput,
+    UntoldLines,
+    first_words,
+    is_telling,
+    put_back,
+)
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
     AssistantMessage,
@@ -259,7 +268,7 @@ class Repeats:
             elif isinstance(body, FilesMessage):
                 self._put_back = None  # It is recorded.
                 for file in body.files:
-                    self._learn_whole(_clean(file.path), index, file.content)
+                    self._learn_whole(file.path.replace("\\", "/"), index, file.content)
 
     def _show(self, index: int, text: str) -> None:
         """Know again what a message or a summary quotes."""
@@ -584,10 +593,6 @@ def _is_whole(action: ToolAction | FileLines, numbers: Sequence[int]) -> bool:
     lines than there are. That the tool left out the end is told when it is read again."""
     is_all = len(numbers) > 0 and numbers[0] == 1 and numbers[-1] == len(numbers)
     return is_all and action.first == 1 and (not action.last or len(numbers) < action.last)
-
-
-def _clean(path: str) -> str:
-    return path.replace("\\", "/")
 
 
 def _name(path: str) -> str:

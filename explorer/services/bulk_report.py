@@ -16,7 +16,7 @@ from markupsafe import Markup
 from msgspec import Struct, field, to_builtins
 
 from explorer import private_files
-from explorer.audit.report.output import policy, readable, template_environment
+from explorer.audit.report.output import policy, template_environment
 from explorer.services.audit_folder import FolderError, table_rows
 from explorer.services.audit_report import report_templates
 from explorer.services.session_audit import SessionAudit
@@ -335,14 +335,10 @@ def _size_words(kind: int) -> str:
 
 def _page(found: ManyAudits) -> str:
     templates = report_templates()
-    environment = template_environment(templates, _legible, autoescape=True)
+    environment = template_environment(templates, is_html=True)
     sheet = templates["style.css"]
     page = environment.get_template("many.html.j2").render(
         many=found, sheet=Markup(sheet), policy=policy(sheet), LEAST=LEAST_COMPACTIONS,
         MOST_FAILED=MOST_FAILED,
     )  # fmt: skip
     return page + "\n"
-
-
-def _legible(value: object) -> object:
-    return readable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from explorer.agent.context_port import Outgoing
 from explorer.agent.reply import LEFT_OUT, SHOWN_BELOW, sendable
+from explorer.agent.turn_interface import Outgoing
 from explorer.compaction.profile import Profile
 from explorer.models.client import ChatMessage, ImagePart
 from explorer.services.agent import chat_of

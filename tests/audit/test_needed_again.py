@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.audit.needed_again import Expected, NeedKind
-from explorer.audit.needed_words import (
+from explorer.audit.needed_again import Expected
+from explorer.audit.repeats import NeedKind, ShownLines
+from explorer.audit.words import (
     TOO_LATE,
     TOO_SHORT,
     before_words,
@@ -17,7 +18,6 @@ from explorer.audit.needed_words import (
     tail_words,
     tails_words,
 )
-from explorer.audit.repeats import ShownLines
 from explorer.compaction.context_size import sizes_around
 from explorer.compaction.reasons import tokens_text
 from explorer.session.entries import FileMention, FilesMessage, PutBack

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.messages import entry_to_llm, message_to_llm
+from explorer.compaction.messages import entry_to_llm, message_to_llm, serialize, serialize_message
 from explorer.compaction.profile import Profile
-from explorer.compaction.serialization import serialize, serialize_message
 from explorer.formats.pi.entries import read_entry, read_message
 from explorer.session.entries import TextBlock, UserMessage
 from explorer.settings.prompt_templates import load_templates

@@ -9,9 +9,15 @@ from typing import cast
 import pytest
 
 from explorer.services import changed_files as module
-from explorer.services.changed_files import ChangedFile, changed_files, recorded_change
+from explorer.services.changed_files import (
+    ChangedFile,
+    GitError,
+    changed_files,
+    difference,
+    recorded_change,
+    restore,
+)
 from explorer.services.document import Document
-from explorer.services.git_files import GitError, difference, restore
 from explorer.services.open_session import OpenedSession
 from explorer.workbench import Workbench
 from tests.compaction.pruned_sessions import used

@@ -7,8 +7,8 @@ from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer.audit.findings import Finding
-from explorer.audit.losses import Loss, Repair, lost_line
+from explorer.audit.findings import Finding, Loss, Repair
+from explorer.audit.losses import lost_line
 from explorer.audit.overview import Overview, overview
 from explorer.audit.source_agent import SourceAgent
 from explorer.compaction.profile import BASES, PROFILES, Profile

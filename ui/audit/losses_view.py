@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.losses import Loss, Repair, Severity
+from explorer.audit.findings import Loss, Repair, Severity
 from explorer.audit.provenance import Known
 from explorer.audit.words import SEVERITY_TITLES, unread_words
 from explorer.session.tree import SessionTree

@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.losses import Repair, Severity
+from explorer.audit.findings import Repair, Severity
 from explorer.audit.overview import Overview
 from explorer.audit.provenance import Provenance, sizes_known
 from explorer.audit.source_agent import SourceAgent
 from explorer.compaction.profile import Profile
-from explorer.session.payloads import Previews
+from explorer.session.records import Previews
 from ui.audit.branch_view import BranchView
 from ui.audit.fidelity.page import FidelityPage
 from ui.audit.known import ProvenanceBadge, around_words, recorded_words

@@ -22,7 +22,7 @@ from explorer.formats import adapter_of
 from explorer.services.document import Document
 from explorer.services.edits import pruning_of
 from explorer.services.effective_rules import recorded_rules
-from explorer.services.lessons.situation import Place, Situation, situation_at
+from explorer.services.lessons.answer import Place, Situation, situation_at
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
 

@@ -12,8 +12,8 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QScrollArea, QWidget
 
+from explorer.audit.findings import LossKind, Repair, Severity
 from explorer.audit.ledger import LedgerVerdict
-from explorer.audit.losses import LossKind, Repair, Severity
 from explorer.session.edit_entries import PIN_TYPE
 from explorer.session.entries import CustomData
 from tests.ui.window.house import House

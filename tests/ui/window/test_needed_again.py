@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.audit.needed_again import Need, NeedGroup, NeedKind
+from explorer.audit.needed_again import Need, NeedGroup
+from explorer.audit.repeats import NeedKind
 from tests.audit.agent_work import FILE
 from tests.ui.window.house import House
 from tests.ui.window.test_audit import audited, compaction, reply, user, write

@@ -29,8 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.excerpt import Excerpt
-from explorer.audit.findings import Fidelity, Finding, Group
+from explorer.audit.findings import Excerpt, Fidelity, Finding, Group
 from explorer.audit.words import (
     GROUP_EMPTY,
     GROUP_MEANINGS,

@@ -8,9 +8,10 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from explorer.audit.needed_again import Need, NeededAfter, NeededAgain, NeedGroup, grouped
-from explorer.audit.needed_words import (
-    MEANING,
+from explorer.audit.repeats import Repeat
+from explorer.audit.words import (
     NEED_TITLES,
+    NEEDED_MEANING,
     before_words,
     expected_words,
     lines_text,
@@ -22,7 +23,6 @@ from explorer.audit.needed_words import (
     tail_words,
     tails_words,
 )
-from explorer.audit.repeats import Repeat
 from explorer.session.tree import SessionTree
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
 from ui.audit.words import sentence_case
@@ -210,7 +210,7 @@ class NeededPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.summary = Caption(parent=self, wraps=True)
-        self.summary.setToolTip(MEANING)
+        self.summary.setToolTip(NEEDED_MEANING)
         self.model = NeedModel(self)
         self.table = EntryTableView(self.model, "Needed again", self, LEAST_ROWS)
         self.part = NeedWidget(self)
