@@ -13,9 +13,10 @@ from explorer.audit.provenance import Provenance
 from explorer.audit.repeats import NeedKind, Repeat
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.facts import FactKind
+from explorer.session.text import title_line
 
-_MOST_PLACES = 8
-"""Entries that a sentence names."""
+_MOST_QUOTED = 3
+"""Standing instructions that a sentence quotes."""
 
 GROUP_TITLES = {
     Group.INSTRUCTION: "Standing instructions",
@@ -28,9 +29,9 @@ GROUP_MEANINGS = {
     Group.WRONG: "What the record contradicts.",
 }
 GROUP_EMPTY = {
-    Group.INSTRUCTION: "None was found missing.",
-    Group.STATE: "Nothing open was found missing.",
-    Group.WRONG: "No contradiction was found.",
+    Group.INSTRUCTION: "The rules found none missing.",
+    Group.STATE: "The rules found nothing open missing.",
+    Group.WRONG: "The rules found no contradiction.",
 }
 """Of a group without findings: rules of thumb found none, which is no proof."""
 KIND_TITLES = {
@@ -146,7 +147,7 @@ def unread_words(compactions: Sequence[int]) -> str:
     )
 
 
-NOTHING_FOUND = "The summary itself lacks no instruction or open point, and states nothing wrongly"
+NOTHING_FOUND = "The rules of thumb found nothing missing and nothing wrong, which proves nothing"
 
 
 def headline(fidelity: Fidelity) -> str:
@@ -169,21 +170,22 @@ def headline(fidelity: Fidelity) -> str:
 
 
 def standing_words(fidelity: Fidelity) -> str:
-    """Where the user gave the standing instructions that hold; empty for none."""
-    places = sorted({fact.sources[0] for fact in fidelity.standing if fact.sources})
-    if not places:
-        return ""
-    more = f" and {len(places) - _MOST_PLACES:,} more" if len(places) > _MOST_PLACES else ""
-    return f"Given at {', '.join(f'#{at}' for at in places[:_MOST_PLACES])}{more}."
+    """The standing instructions that hold, quoted in short, and where the user gave each; empty
+    for none."""
+    given = sorted({(fact.sources[0], fact.text) for fact in fidelity.standing if fact.sources})
+    quoted = [f"“{title_line(text)}” at #{at}" for at, text in given[:_MOST_QUOTED]]
+    if len(given) > _MOST_QUOTED:
+        quoted.append(f"{len(given) - _MOST_QUOTED:,} more")
+    return f"Given: {', '.join(quoted)}." if quoted else ""
 
 
 def not_carried_words(fidelity: Fidelity) -> str:
-    """``Also left out: 9 commands, 30 symbols``; empty for nothing."""
+    """``Not in these words: 9 commands, 30 symbols``; empty for nothing."""
     counts = [
         f"{len(facts):,} {KIND_TITLES[kind].lower() if len(facts) > 1 else ONE_KIND[kind]}"
         for kind, facts in fidelity.not_carried.items()
     ]
-    return f"Also left out: {', '.join(counts)}" if counts else ""
+    return f"Not in these words: {', '.join(counts)}" if counts else ""
 
 
 def size_text(tokens: int | None) -> str:
