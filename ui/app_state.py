@@ -33,12 +33,11 @@ from explorer.settings.effective import (
     with_window,
     without_key,
 )
-from explorer.settings.live import project_of
+from explorer.settings.live import live_settings, project_of
 from explorer.settings.preferences import Preferences, save_preferences
 from explorer.settings.profile_files import (
     ProfileFiles,
 )
-from explorer.settings.user_settings import live_settings
 from explorer.workbench import Workbench
 from ui.bus import Bus
 from ui.main_window import MainWindow

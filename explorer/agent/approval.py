@@ -20,7 +20,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from explorer.agent.tools.port import ToolError
-from explorer.agent.tools.search import glob_of
+from explorer.agent.tools.read_only import glob_of
 from explorer.models.events import Cancelled, CancelToken
 from explorer.models.request import ToolCall
 from explorer.session.late_pattern import late_pattern

@@ -7,7 +7,6 @@ touched is in the list when that range was summarized, and is missing when it wa
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,15 +33,6 @@ from explorer.session.describe import CompactionFacts
 from explorer.session.edit_entries import Reinserted
 from explorer.session.kinds import Kind, selector
 from explorer.session.tree import Path, SessionTree
-
-_PARTS = re.compile(r"&&|\|\||[;|\n]")
-_WORDS = re.compile(r"\d?>>?&?|\"[^\"]*\"|'[^']*'|[^\s\"'>]+")
-_INTO = frozenset({">", ">>", "1>", "1>>", "2>", "2>>"})
-_CHANGING = frozenset({"cp", "install", "ln", "mv", "patch", "rm", "tee", "touch", "truncate"})
-_IN_PLACE = re.compile(
-    r"\b(?:sed|perl)\b.*\s-\w*i|\bgit\s+(?:apply|checkout|mv|restore|rm)\b"
-    r"|\b(?:black|gofmt|prettier|rustfmt|ruff)\b"
-)
 
 
 class FilesTell(NamedTuple):

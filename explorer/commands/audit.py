@@ -27,9 +27,8 @@ from explorer.audit.words import (
     size_text,
 )
 from explorer.commands import audit_all
-from explorer.commands.options import add_session
 from explorer.commands.output import CommandFailed, UsageError, print_table, write_progress
-from explorer.commands.targets import entry_named, named_profile, target
+from explorer.commands.targets import add_session, entry_named, named_profile, target
 from explorer.compaction.profile import Profile
 from explorer.compaction.reasons import count_text
 from explorer.services.audit_report import (

@@ -10,10 +10,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from explorer.commands.options import add_common, add_output, add_profile, add_session
 from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
 from explorer.commands.targets import (
     Target,
+    add_common,
+    add_output,
+    add_profile,
+    add_session,
     check_output,
     entry_named,
     export_result,

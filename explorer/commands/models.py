@@ -30,7 +30,7 @@ from explorer.models.client import (
 from explorer.models.servers import title_of
 from explorer.models.user_models import check_server_name
 from explorer.session.visible_text import visible_line
-from explorer.settings.user_settings import live_settings
+from explorer.settings.live import live_settings
 
 _SETTABLE_FIGURES = {
     "window": int,

@@ -9,9 +9,8 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from explorer.commands.options import add_session, check_positive
 from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
-from explorer.commands.targets import Target, target
+from explorer.commands.targets import Target, add_session, check_positive, target
 from explorer.compaction.profile import (
     BASES,
     POLICIES,

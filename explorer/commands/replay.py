@@ -19,14 +19,6 @@ from explorer.audit.simulation import Assumptions, Past, Policy, Prices, Simulat
 from explorer.audit.simulation.walk import Sweep, sweep
 from explorer.audit.words import size_text
 from explorer.commands.compaction import check_sizes, chosen_settings
-from explorer.commands.options import (
-    SIZES,
-    add_common,
-    add_rules,
-    add_session,
-    add_sizes,
-    check_positive,
-)
 from explorer.commands.output import (
     CommandFailed,
     UsageError,
@@ -34,15 +26,27 @@ from explorer.commands.output import (
     print_table,
     write_progress,
 )
-from explorer.commands.targets import Target, named_profile, session_rules, target, workbench
+from explorer.commands.targets import (
+    SIZES,
+    Target,
+    add_common,
+    add_rules,
+    add_session,
+    add_sizes,
+    check_positive,
+    named_profile,
+    session_rules,
+    target,
+    workbench,
+)
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.reasons import count_text
 from explorer.models.client import CancelToken
 from explorer.services.changes import Change, CompactionEnded, PruneMade
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.player import Pace, Played, Player
-from explorer.services.replay.recorded_session import recorded_session
+from explorer.services.recorded_session import recorded_session
+from explorer.services.session_replay import Pace, Played, Player
 from explorer.services.simulation_inputs import assumptions_for, prices_of, read_past
 from explorer.workbench import Workbench
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from explorer.commands.options import add_common
 from explorer.commands.output import UsageError, local_time, print_json, print_table
-from explorer.commands.targets import workbench
+from explorer.commands.targets import add_common, workbench
 from explorer.services.discovery import agents_named
 from explorer.services.library import Library, LibraryFilter, LibraryRow, read_library
 from explorer.session.usage_sums import UsageSum

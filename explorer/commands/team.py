@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from explorer.commands.options import add_common, check_positive
 from explorer.commands.output import (
     INTERRUPTED,
     CommandFailed,
@@ -22,7 +21,13 @@ from explorer.commands.output import (
     print_table,
 )
 from explorer.commands.session_list import NOT_RECORDED, add_filters, filtered, moment
-from explorer.commands.targets import find_session, team_library, workbench
+from explorer.commands.targets import (
+    add_common,
+    check_positive,
+    find_session,
+    team_library,
+    workbench,
+)
 from explorer.services.library import LibraryRow, shared_library
 from explorer.services.publication import (
     PULLED,

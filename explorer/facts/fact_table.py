@@ -21,9 +21,8 @@ from explorer.facts.entry_texts import EntryText, Speaker, texts_of
 from explorer.facts.errors import LONGEST, error_lines, error_lines_among, is_cut, whole_lines
 from explorer.facts.fact import Fact, FactKind, Facts, Mention, Span
 from explorer.facts.figures import Figure, figure, figures, named_versions, value_key
-from explorer.facts.identifiers import WordPiece, exact_things, mention_keys
+from explorer.facts.identifiers import WordPiece, exact_things, mention_keys, path_key
 from explorer.facts.instructions import standing_instructions
-from explorer.facts.paths import path_key
 from explorer.facts.statements import statements, statements_of_summary
 from explorer.facts.text import TextRanges, sentences, statement_key, units, wide_places
 from explorer.session.entries import (

@@ -112,9 +112,7 @@ class ClineAdapter(ReadOnlyAdapter):
                 header = _task_header(path, listed[tasks].get(path.parent.name, {}), None)
             else:
                 header = _header(_Session(path, _head_of(path), _manifest_of(path), {}))
-            yield FoundSession(
-                path, self.name, header.cwd, stat.st_size, stat.st_mtime * 1000, header
-            )
+            yield FoundSession.at(path, self.name, stat, header)
 
 
 CLINE = ClineAdapter()

@@ -86,9 +86,7 @@ class RooAdapter(ReadOnlyAdapter):
         )
         for path, stat in found:
             header = _header(path, _history_item(path), None)
-            yield FoundSession(
-                path, self.name, header.cwd, stat.st_size, stat.st_mtime * 1000, header
-            )
+            yield FoundSession.at(path, self.name, stat, header)
 
 
 ROO = RooAdapter()

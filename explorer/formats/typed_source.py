@@ -18,8 +18,7 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from explorer.formats.adapter import IsCancelled, Progress, ReadCancelled
-from explorer.formats.growth import EMPTY, GrowingReader, Prefix, stamp_of
-from explorer.session.assembly import Assembler, Placement
+from explorer.formats.jsonl import EMPTY, GrowingReader, Prefix, stamp_of
 from explorer.session.describe import Facts, describe
 from explorer.session.entries import Entry, RepeatedEntry, TokenUsage
 from explorer.session.json_values import read_json
@@ -27,7 +26,9 @@ from explorer.session.kinds import Flag
 from explorer.session.records import (
     LARGE_UNITS,
     Aside,
+    Assembler,
     EntryRecord,
+    Placement,
     Problem,
     ReadReport,
     SessionHeader,

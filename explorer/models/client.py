@@ -60,8 +60,7 @@ from explorer.models.keys import (
     remember_secret,
     smallest_request,
 )
-from explorer.models.offline.scenario import scenario_of, scenarios
-from explorer.models.offline.scenario_player import play
+from explorer.models.offline.scenario import play, scenario_of, scenarios
 from explorer.models.provider import EventPipe, ProviderThread, on_provider_loop
 from explorer.models.remote import RemoteSettings, call_endpoint, check_address
 from explorer.models.reply_guard import ReplyLimits

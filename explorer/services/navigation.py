@@ -17,11 +17,11 @@ from explorer.compaction.cut_point import Cuts
 from explorer.compaction.path_view import view_of
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import SummaryRequest
+from explorer.extensions.answers import BeforeTree, SuppliedSummary
 from explorer.extensions.events import NavigationEnds, TreeView
-from explorer.extensions.records import BeforeTree, SuppliedSummary
 from explorer.models.client import CancelToken
 from explorer.models.request import ImagePart
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, SummaryOrder
 from explorer.services.drafts import Drafts
 from explorer.services.edits import CannotShape, Edits
 from explorer.services.extension_review import (
@@ -36,7 +36,6 @@ from explorer.services.extension_review import (
 )
 from explorer.services.open_session import OpenedSession
 from explorer.services.session_writer import uninterrupted
-from explorer.services.summary_request import SummaryOrder
 from explorer.session.entries import Entry, images_of, text_of
 from explorer.session.kinds import METADATA_KINDS, Flag, Kind
 from explorer.session.tree import SessionTree

@@ -41,7 +41,7 @@ from explorer.models.client import (
 )
 from explorer.models.provider_error import window_in
 from explorer.models.retry import Patience, Retry, with_retry
-from explorer.services.summary_request import (
+from explorer.services.draft_records import (
     Attempt,
     DraftFailed,
     DraftPart,

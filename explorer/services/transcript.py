@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from markupsafe import Markup
 from msgspec import Struct
 
-from explorer.audit.report.builder import kind_words
+from explorer.audit.report.model import kind_words
 from explorer.audit.report.output import policy, readable, template_environment
 from explorer.session import visible_text as markdown_words
 from explorer.session.entries import (

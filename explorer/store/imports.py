@@ -23,7 +23,7 @@ from explorer.session.records import Aside, EntryRecord, ReadReport, SessionSour
 from explorer.session.secrets import mask
 from explorer.session.text import title_line
 from explorer.store.appends import Appender, insert_entries, insert_labels
-from explorer.store.database import Readers
+from explorer.store.database import Readers, id_range, row_id
 from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
 from explorer.store.other_programs import Claim
 from explorer.store.rows import (
@@ -34,7 +34,6 @@ from explorer.store.rows import (
     OnProgress,
     StoreError,
 )
-from explorer.store.schema import id_range, row_id
 from explorer.store.sessions import (
     NOT_COUNTED,
     SessionSummary,

@@ -26,10 +26,16 @@ from explorer.formats.registry import read_record
 from explorer.session.describe import describe
 from explorer.session.entries import Entry
 from explorer.session.kinds import Flag, Kind
-from explorer.store.database import check_version, sync_commits, transaction, translated
+from explorer.store.database import (
+    INDEX_BITS,
+    SCHEMA_VERSION,
+    check_version,
+    sync_commits,
+    transaction,
+    translated,
+)
 from explorer.store.entry_rows import from_json, index_of, rare_json, shown, text_in, text_out
 from explorer.store.rows import StoreError
-from explorer.store.schema import INDEX_BITS, SCHEMA_VERSION
 
 
 def new_library_id() -> str:

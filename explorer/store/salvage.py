@@ -25,6 +25,7 @@ from explorer.session.describe import describe
 from explorer.session.entries import Entry
 from explorer.session.kinds import Flag
 from explorer.session.records import Aside, EntryRecord, FormatName, ReadReport, SessionHeader
+from explorer.store.database import INDEX_BITS, PAGE_SIZE, id_range, row_id
 from explorer.store.entry_rows import (
     ENTRY_COLUMNS,
     ENTRY_WIDTH,
@@ -37,7 +38,6 @@ from explorer.store.entry_rows import (
     text_out,
 )
 from explorer.store.rows import DamagedError, StoreError
-from explorer.store.schema import INDEX_BITS, PAGE_SIZE, id_range, row_id
 from explorer.store.store import Store
 
 Value = None | int | float | str | bytes

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from explorer.agent.loop import AgentTurn, TurnLimits
-from explorer.agent.tool_rounds import NOT_RUN
+from explorer.agent.loop import NOT_RUN, AgentTurn, TurnLimits
 from explorer.agent.turn_interface import (
     MessageQueue,
     RoundStarted,

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.agent import workspace as workspace_files
-from explorer.agent.tools.context import ToolContext, ToolRun
 from explorer.agent.tools.edit import apply_change, plan_edit, plan_write
-from explorer.agent.tools.port import ToolError
+from explorer.agent.tools.port import ToolContext, ToolError, ToolRun
 from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace, WorkspaceError, mark_of, read_whole, replace_whole
 

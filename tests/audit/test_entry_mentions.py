@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.audit.entry_mentions import EntryMentions
+from explorer.audit.stated_wrongly import EntryMentions
 from explorer.facts import scan
 from tests.audit.texts import conversation
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import resources
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Group
-from explorer.audit.recorded_compaction import (
+from explorer.audit.generations import (
     ChangedFiles,
     compactions_on_path,
     left_behind,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from explorer.agent.approval import Approvals
-from explorer.agent.tool_rounds import NOT_RUN
+from explorer.agent.loop import NOT_RUN
 from explorer.agent.turn_interface import TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig

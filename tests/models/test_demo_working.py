@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorer.models.client import ChatMessage, ToolCall
-from explorer.models.offline.demo.conversation import (
+from explorer.models.offline.demo_request import (
     TEST_COMMAND,
     Create,
     Look,

@@ -22,14 +22,14 @@ from explorer.models.client import (
 from explorer.models.offline.scenario import (
     Scenario,
     ScenarioError,
+    next_message,
+    play,
     read_scenario,
     scenario_of,
     scenarios,
 )
-from explorer.models.offline.scenario_player import next_message, play
 from explorer.services.session_files import make_sandbox
-from explorer.settings.live import project_of
-from explorer.settings.user_settings import live_settings
+from explorer.settings.live import live_settings, project_of
 
 TILL = "offline/scenario-till"
 SMALL: dict[str, Any] = {

@@ -14,8 +14,7 @@ from explorer.agent.turn_interface import TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import CancelToken, ModelClient
-from explorer.models.offline.scenario import Scenario, scenario_of
-from explorer.models.offline.scenario_player import next_message
+from explorer.models.offline.scenario import Scenario, next_message, scenario_of
 from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
@@ -23,8 +22,7 @@ from explorer.services.effective_rules import EffectiveRules
 from explorer.services.session_files import make_sandbox, tools_of
 from explorer.session.kinds import Kind
 from explorer.settings.effective import effective
-from explorer.settings.live import project_of
-from explorer.settings.user_settings import live_settings
+from explorer.settings.live import live_settings, project_of
 from explorer.store import Store
 from explorer.workbench import Workbench
 

@@ -40,9 +40,8 @@ from explorer.services.session_audit import audit_session, begun_row
 from explorer.services.session_files import transcripts_of
 from explorer.services.session_forks import plan_fork
 from explorer.services.skeleton import skeleton
-from explorer.services.summary_audit import Auditor
-from explorer.services.summary_candidates import entry_candidate
-from explorer.services.template_preview import Where, preview_prompt
+from explorer.services.summary_audit import Auditor, entry_candidate
+from explorer.services.template_trials import Where, preview_prompt
 from explorer.services.transcript import Numbered, turns
 from explorer.services.verification import check, request_for
 from explorer.session.kinds import Kind

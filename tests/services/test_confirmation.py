@@ -12,7 +12,7 @@ from explorer.models.client import CancelToken
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.auto_compaction.guards import Answer as Word
 from explorer.services.auto_compaction.guards import CompactHere, NotNow
-from explorer.services.summary_request import SummaryOrder
+from explorer.services.draft_records import SummaryOrder
 from explorer.session.kinds import Kind
 from tests.models.server import OVERFLOW, Answer, ChatServer
 from tests.services.automatic_rig import (

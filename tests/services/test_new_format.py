@@ -21,7 +21,7 @@ from explorer.models.catalogue import EXTRACTIVE
 from explorer.models.client import CancelToken
 from explorer.services.audit_report import make_report
 from explorer.services.document import Document
-from explorer.services.summary_request import SummaryOrder
+from explorer.services.draft_records import SummaryOrder
 from explorer.session.entries import (
     AssistantMessage,
     Body,

@@ -17,7 +17,7 @@ from explorer.models.client import (
 )
 from explorer.services.changes import BackgroundChanged, CompactionEnded
 from explorer.services.document import Document
-from explorer.services.summary_request import DraftFailed
+from explorer.services.draft_records import DraftFailed
 from explorer.session.kinds import Kind
 from explorer.workbench import Workbench
 from tests.models.server import (

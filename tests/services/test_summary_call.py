@@ -28,8 +28,8 @@ from explorer.models.client import (
     TextDelta,
 )
 from explorer.models.retry import Patience, RetryPolicy
+from explorer.services.draft_records import DraftFailed, SummaryOrder
 from explorer.services.summary_call import SummaryCall
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.settings.prompt_templates import load_templates
 
 EXPLORER = PROFILES["explorer"]

@@ -11,7 +11,7 @@ import pytest
 
 from explorer.formats.pi.export import dumps
 from explorer.store import NewerVersionError, Store, StoreError, migrations
-from explorer.store.schema import APPLICATION_ID, SCHEMA_VERSION
+from explorer.store.database import APPLICATION_ID, SCHEMA_VERSION
 from tests.store.conftest import eventually
 from tests.store.sources import FileSource, chain, message, write_file
 from tests.store.test_totals import day, imported, reply

@@ -12,9 +12,8 @@ from explorer.formats import adapter_of
 from explorer.models.catalogue import ModelInfo, cannot_summarize
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.edits import NothingToUndo
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.actions import NO_SESSION

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from explorer.agent.tools.context import OutputFiles
+from explorer.agent.tools.port import OutputFiles
 from explorer.agent.turn_interface import UserPrompt
 from explorer.compaction.triggers import manual_now
 from explorer.models.client import Cancelled, CancelToken

@@ -24,8 +24,8 @@ from explorer.services.discovery import (
     scan,
 )
 from explorer.services.follower import SessionWatch
+from explorer.settings.files import SettingsError
 from explorer.settings.live import SettingsChanged as SettingsFileChanged
-from explorer.settings.live import SettingsError
 from explorer.store.rows import ImportReport, StoreError
 from explorer.workbench import Workbench
 from ui.app_state import AppState

@@ -20,10 +20,22 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from explorer.agent.tools.context import ToolContext
-from explorer.agent.tools.file_content import NEW_FILE, TextFile, decode, displayable, is_text
-from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, content_of, path_of
-from explorer.agent.tools.truncation import split_lines
+from explorer.agent.tools.content import (
+    NEW_FILE,
+    TextFile,
+    decode,
+    displayable,
+    is_text,
+    split_lines,
+)
+from explorer.agent.tools.port import (
+    Arguments,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    content_of,
+    path_of,
+)
 from explorer.agent.workspace import mark_of, read_whole, replace_whole
 from explorer.session.text_difference import FileDiff, file_diff
 

@@ -19,11 +19,17 @@ from explorer.agent.approval import (
 )
 from explorer.agent.shell import clean_environment
 from explorer.agent.tools.bash import bash
-from explorer.agent.tools.context import OutputFiles, ToolContext, ToolRun
 from explorer.agent.tools.edit import PlannedChange, apply_change, plan_edit, plan_write
-from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, text_of
-from explorer.agent.tools.read import read
-from explorer.agent.tools.search import find, grep, ls
+from explorer.agent.tools.port import (
+    Arguments,
+    OutputFiles,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    ToolRun,
+    text_of,
+)
+from explorer.agent.tools.read_only import find, grep, ls, read
 from explorer.agent.workspace import Workspace, WorkspaceError
 from explorer.models.events import CancelToken
 from explorer.models.request import ToolCall, ToolSpec

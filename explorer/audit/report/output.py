@@ -1,4 +1,5 @@
-"""The report in HTML and Markdown, by Jinja2 templates, and as JSON for programs.
+"""The report in HTML and Markdown, by Jinja2 templates, as JSON for programs, and as what a team's
+build may fail on.
 
 Every text is untrusted. In HTML it is cleaned and escaped wherever it is printed; in Markdown it is
 escaped unless a filter puts it into code. The page forbids scripts and every request by a policy.
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from explorer.audit import words
-from explorer.audit.findings import Fidelity, Group, Severity
+from explorer.audit.findings import LOSS_TITLES, Fidelity, Group, LossKind, Severity
 from explorer.audit.needed_again import Expected
 from explorer.audit.provenance import Known
 from explorer.audit.report.model import (
@@ -38,7 +39,7 @@ from explorer.audit.report.model import (
     refs_words,
     verdict_words,
 )
-from explorer.audit.words import NEEDED_MEANING, headline
+from explorer.audit.words import GROUP_TITLES, NEEDED_MEANING, headline, path_words
 from explorer.compaction.reasons import count_text
 from explorer.session import visible_text as markdown_words
 from explorer.session.text import legible, well_formed
@@ -418,3 +419,54 @@ def _lane(lane: StripLane) -> Json:
 
 def _name(name: str) -> str:
     return name.lower().replace("_", "-")
+
+
+class Failure(NamedTuple):
+    """One reason to fail."""
+
+    check: str
+    """The name of the check."""
+    text: str
+    """What was found, in a sentence."""
+
+
+def _checks() -> dict[str, str]:
+    found = {
+        "needed-again": "something was needed again after a compaction",
+        "lost-entries": "entries that are neither kept nor summarized",
+    }
+    found |= {group.value: GROUP_TITLES[group] for group in Group}
+    return found | {kind.value: LOSS_TITLES[kind] for kind in LossKind}
+
+
+CHECKS = _checks()
+"""What can be failed on, by name, in words."""
+
+
+def failures(report: Report, on: Collection[str]) -> tuple[Failure, ...]:
+    """Why a report fails: which of the checks ``on`` (names of ``CHECKS``) find something. Raises
+    KeyError for another name."""
+    return tuple(failure for name in on if (failure := _checked(report, name)) is not None)
+
+
+def _checked(report: Report, name: str) -> Failure | None:
+    title = CHECKS[name]
+    if name == "needed-again":
+        needed = report.needed_again
+        return Failure(name, f"{title}: {path_words(needed)}") if needed.needs else None
+    if name == "lost-entries":
+        gone = [one.loss for one in report.losses if one.loss.severity is Severity.LOST]
+        entries = {entry for loss in gone for entry in loss.entries}
+        text = f"{title}: {count_text(len(entries), 'entry')}"
+        return Failure(name, text) if gone else None
+    if name in set(LossKind):
+        these = [one.loss.at for one in report.losses if one.loss.kind == name]
+        return Failure(name, f"{title}: at {_names(these)}") if these else None
+    group = Group(name)
+    found = [(one, len(one.fidelity.of(group))) for one in report.compactions]
+    times = ", ".join(f"{number:,} at {one.name}" for one, number in found if number)
+    return Failure(name, f"{title}: {times}") if times else None
+
+
+def _names(entries: Sequence[int]) -> str:
+    return ", ".join(f"#{entry}" for entry in dict.fromkeys(entries))

@@ -36,9 +36,8 @@ from explorer.formats.claude_code.records import (
     is_known,
     placed_entry,
 )
-from explorer.formats.growth import groups_from
 from explorer.formats.json_fields import object_field, text_field, texts_in
-from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, parse
+from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, groups_from, is_blank, parse
 from explorer.session.describe import Facts, describe
 from explorer.session.entries import CompactionSummary, CustomData
 from explorer.session.json_values import time_ms

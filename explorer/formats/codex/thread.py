@@ -29,9 +29,16 @@ from explorer.formats.codex.entry_groups import Grouper, Settings, Unit
 from explorer.formats.codex.files import Base, Plan, is_id, with_cuts_in_order
 from explorer.formats.codex.files import Part as FilePart
 from explorer.formats.codex.lines import Line, Part, item_blocks, part_of, payload_of, type_name
-from explorer.formats.growth import groups_from, stamp_of
 from explorer.formats.json_fields import text_field
-from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
+from explorer.formats.jsonl import (
+    BYTE_ORDER_MARK,
+    BadLine,
+    groups_from,
+    is_blank,
+    line_groups,
+    parse,
+    stamp_of,
+)
 from explorer.formats.typed_source import Leaf, ReadEntry
 from explorer.session.entries import (
     AssistantMessage,
@@ -46,8 +53,6 @@ from explorer.session.entries import (
 from explorer.session.json_values import time_ms
 from explorer.session.records import Aside, Problem, remark
 from explorer.tokens.estimate import estimate_text
-
-TURNED_BACK = "thread_rolled_back"
 
 
 class _Message(NamedTuple):

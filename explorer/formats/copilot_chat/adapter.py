@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 import orjson
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, read_head
 from explorer.formats.copilot_chat.conversation import Conversation
 from explorer.formats.copilot_chat.records import read_record
 from explorer.formats.copilot_chat.state import State, is_change, read_state
-from explorer.formats.editor_folders import editor_folders
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
+from explorer.formats.task_folder import editor_folders
 from explorer.formats.typed_source import TypedSource
 from explorer.session.entries import Entry
 from explorer.session.json_values import time_ms
@@ -97,16 +96,10 @@ class CopilotChatAdapter(ReadOnlyAdapter):
         yield from sorted(found, key=lambda one: -one.modified_ms)
 
     def _look_at(self, path: Path, folders: dict[Path, str]) -> FoundSession | None:
-        try:
-            status = path.stat()
-            if not stat.S_ISREG(status.st_mode):
-                return None
-            with path.open("rb", buffering=0) as file:
-                head = file.read(HEAD_BYTES)
-        except OSError:
+        read = read_head(path, HEAD_BYTES)
+        if read is None:
             return None
-        if not head.strip():
-            return None
+        head, status = read
         if path.parent not in folders:
             folders[path.parent] = _workspace(path)
         created, title = _CREATED.search(head), _TITLE.search(head)
@@ -120,8 +113,7 @@ class CopilotChatAdapter(ReadOnlyAdapter):
             "",
             str(_value(title[1]) or "") if title else "",
         )
-        modified = status.st_mtime_ns / 1e6
-        return FoundSession(path, self.name, header.cwd, status.st_size, modified, header)
+        return FoundSession.at(path, self.name, status, header)
 
     def _header(self, path: Path, state: State) -> SessionHeader:
         document = state.document

@@ -103,10 +103,7 @@ class GeminiAdapter(ReadOnlyAdapter):
         folders: dict[tuple[Path, str], str] = {}
         for path, stat in files:
             header = _listed_header(path, folders)
-            yield FoundSession(
-                path, self.name, header.cwd if header is not None else "", stat.st_size,
-                stat.st_mtime * 1000, header,
-            )  # fmt: skip
+            yield FoundSession.at(path, self.name, stat, header)
 
 
 GEMINI = GeminiAdapter()

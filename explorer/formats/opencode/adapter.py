@@ -24,14 +24,17 @@ from explorer.formats.adapter import (
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.opencode.branches import SessionEntries
 from explorer.formats.opencode.database import MAGIC, Database, is_opencode, log_of, opened
-from explorer.formats.opencode.documents import (
+from explorer.formats.opencode.entries import read_record
+from explorer.formats.opencode.stored import (
+    Fork,
+    Message,
     StorageTree,
+    StoredSession,
+    is_called,
     is_export,
     is_session_file,
     read_export,
 )
-from explorer.formats.opencode.entries import read_record
-from explorer.formats.opencode.stored import Fork, Message, StoredSession, is_called
 from explorer.formats.typed_source import TypedSource
 from explorer.session.entries import Entry
 from explorer.session.records import FormatName, SessionHeader

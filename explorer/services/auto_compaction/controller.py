@@ -39,8 +39,8 @@ from explorer.services.changes import (
     PruneMade,
 )
 from explorer.services.document import Document
+from explorer.services.draft_records import DraftFailed
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.summary_request import DraftFailed
 from explorer.session.edits import prunes_on
 from explorer.session.entries import AssistantMessage
 from explorer.session.kinds import Flag, Kind

@@ -39,10 +39,9 @@ from explorer.services.changes import (
     SummaryArrived,
 )
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.extension_review import CancelledByExtension
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.store.rows import StoreError
 
 FAILED_WORDS = {

@@ -10,8 +10,14 @@ from explorer.facts.entry_texts import Speaker
 from explorer.facts.statements import kinds_of
 from explorer.facts.text import statement_key
 from explorer.models.offline.extractive.changes import drop_changed
-from explorer.models.offline.extractive.items import STANDING, Focus, Item, ItemKind, focus_of
-from explorer.models.offline.extractive.passages import passages
+from explorer.models.offline.extractive.items import (
+    STANDING,
+    Focus,
+    Item,
+    ItemKind,
+    focus_of,
+    passages,
+)
 from explorer.models.offline.extractive.record import Record, fails
 from explorer.models.offline.extractive.request import (
     RequestParts,

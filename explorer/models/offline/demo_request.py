@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from explorer.models.offline.extractive.items import ItemKind
 from explorer.models.offline.extractive.summarizer import recall
-from explorer.models.offline.scenario_player import asks_to_go_on
+from explorer.models.offline.scenario import asks_to_go_on
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
 
 TEST_COMMAND = "python3 -m pytest -q"

@@ -1,6 +1,8 @@
-"""One reply of the demonstration agent, and what it reports of the results of its tools.
+"""The demonstration agent: simple rules and the workspace tools, without a language model.
 
-The work on a question is a generator that yields replies with tool calls and is sent their results.
+It reads, searches, creates, edits and runs what it is plainly asked to, obeys the limits that it
+understands, and says what it is. It has no state: what it did is read from the conversation. The
+work on a question is a generator that yields replies with tool calls and is sent their results.
 Every request runs it from its beginning, feeds it the results that the conversation holds, and
 answers with the first reply whose calls have no results yet.
 """
@@ -17,7 +19,7 @@ from msgspec import Struct
 
 from explorer.models.events import ThinkingDelta, ToolCallReady
 from explorer.models.offline.answer_stream import Emit, IsCancelled, send_end, send_text
-from explorer.models.offline.demo.conversation import (
+from explorer.models.offline.demo_request import (
     Create,
     DemoRound,
     DemoSituation,

@@ -46,7 +46,7 @@ from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.recorded_session import EntryMap, RecordedSession, Scene, scenes
+from explorer.services.recorded_session import EntryMap, RecordedSession, Scene, scenes
 from explorer.session.edit_entries import CUSTOM_TYPES
 from explorer.session.entries import (
     AssistantMessage,
