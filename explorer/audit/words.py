@@ -4,11 +4,11 @@ wherever it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from explorer.audit.findings import Fidelity, Finding, Group, Severity
 from explorer.audit.ledger import LedgerVerdict
-from explorer.audit.needed_again import Expected, Need, NeededAgain, grouped
+from explorer.audit.needed_again import Expected, Need, NeededAfter, NeededAgain, grouped
 from explorer.audit.provenance import Provenance
 from explorer.audit.repeats import NeedKind, Repeat
 from explorer.compaction.reasons import count_text, tokens_text
@@ -315,6 +315,20 @@ def needs_words(needs: Sequence[Need]) -> str:
     return f"{words}; {tokens_text(tokens)} tokens" if tokens else words
 
 
+def doubt_words(found: Iterable[NeededAfter]) -> str:
+    """What is not counted of these compactions, since the agent's program may have shown it again
+    itself, in a sentence; nothing where there is no such read."""
+    needs = [need for one in found for need in one.in_doubt]
+    if not needs:
+        return ""
+    files = len(grouped(needs))
+    tokens = tokens_text(sum(need.repeat.tokens for need in needs))
+    return (
+        f"Not counted: {count_text(files, 'file')} read again, {tokens} tokens, that the agent's "
+        "program may have shown again after the compaction; it does not record that."
+    )
+
+
 def _count(kind: NeedKind, needs: Sequence[Need]) -> str:
     if not needs:
         return ""
@@ -399,7 +413,12 @@ def expected_words(expected: Expected | None) -> str:
 
 
 def path_words(needed: NeededAgain) -> str:
-    """All of a path in two sentences."""
+    """All of a path in two or three sentences."""
+    doubt = doubt_words(needed.after)
+    return f"{_path_words(needed)} {doubt}" if doubt else _path_words(needed)
+
+
+def _path_words(needed: NeededAgain) -> str:
     expected = needed.expected
     words = f"{needs_words(needed.needs)}."
     if not needed.needs:
