@@ -55,6 +55,10 @@ def reason_html(shown: Partition, by_hand: bool) -> str:
     return text
 
 
+_TELLING_RATIO = 0.05
+"""What a provider counts for each token here, when it is off by less, is not said."""
+
+
 def provider_words(shown: Partition) -> str:
     """What the provider reported of the same context; empty where it reported nothing."""
     reported, counted = shown.tokens_before, shown.context_estimate
@@ -68,8 +72,8 @@ def provider_words(shown: Partition) -> str:
         return f"{whole}, {short(counted - reported)} less than here."
     words = f"{whole}, {short(reported - counted)} of it beyond the entries."
     ratio = shown.preparation.size.ratio
-    if ratio != 1:
-        words += f" A compaction frees {ratio:.2f} of its tokens for each one counted here."
+    if abs(ratio - 1) >= _TELLING_RATIO:
+        words += f" Each token freed here frees {ratio:.1f} there."
     return words
 
 

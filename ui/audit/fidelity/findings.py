@@ -86,7 +86,7 @@ class NotCarriedHeading(Struct, frozen=True):
     title: str
     is_open: bool = False
     number: int = 0
-    note: str = "Said otherwise, not needed, or lost: no rule can tell, and none is counted."
+    note: str = "Said otherwise, not needed, or lost: no rule can tell."
 
 
 class NotCarriedKind(Struct, frozen=True):
