@@ -217,6 +217,9 @@ class NeededAfter(Struct, frozen=True):
     """In the order in which they were needed."""
     expected: Expected | None
     """None: the path is too short to compare."""
+    in_doubt: tuple[Need, ...] = ()
+    """Reads that are not counted, since the agent's program may have put back what they show
+    without recording it."""
 
     @property
     def tokens(self) -> int:
@@ -309,6 +312,11 @@ def needed_again(
         _Stretch(*map(path.position, (one.shown_from, one.edited, one.after))) for one in repeats
     ]
     needs = [need for repeat in repeats for need in _needs(repeat, contexts, least)]
+    recorded = [
+        repeat.as_recorded() for repeat in repeats if any(one.back >= 0 for one in repeat.shown)
+    ]
+    doubted = [need for repeat in recorded for need in _needs(repeat, contexts, least)]
+    sure = {(need.taken_by, need.repeat.after) for need in needs}
     found = []
     for context in contexts:
         if not context.is_compaction:
@@ -316,8 +324,14 @@ def needed_again(
         these = _with_tails(
             tree, path, context, [need for need in needs if need.taken_by == context.mark], weights
         )
+        in_doubt = tuple(
+            need for need in doubted
+            if need.taken_by == context.mark and (context.mark, need.repeat.after) not in sure
+        )  # fmt: skip
         found.append(
-            NeededAfter(context.mark, these, _expected(context, contexts, these, stretches, path))
+            NeededAfter(
+                context.mark, these, _expected(context, contexts, these, stretches, path), in_doubt
+            )
         )
     return NeededAgain(tuple(found))
 

@@ -30,6 +30,7 @@ from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.reasons import count_text
 from explorer.session.context import context_at
 from explorer.session.entries import CompactionSummary
+from explorer.session.kinds import Kind, selector
 from explorer.session.tree import Path, SessionTree
 
 
@@ -151,6 +152,9 @@ class Overview(Struct, frozen=True):
     recorded_after: int | None = None
     """What the agent recorded, in tokens, as the size of the context after the compaction that is
     in force at the moment."""
+    reported_after: int = 0
+    """What a provider counted, in tokens, with the first reply after that compaction; 0 where
+    there is none before the next one."""
     difference: str = ""
     """What is known of how its count before that compaction differs from ours, in sentences."""
 
@@ -206,6 +210,7 @@ def overview(
         strip,
         tuple(audits.values()),
         _recorded_after(ledger, read),
+        _reported_after(ledger, leaf),
         _difference(ledger, weights),
     )
     if moment is None:
@@ -213,7 +218,7 @@ def overview(
     then = ledger_at(tree, leaf, moment, profile, settings=sizes, **given)  # type: ignore[arg-type]
     return replace(
         result, moment=moment, ledger=then, recorded_after=_recorded_after(then, read),
-        difference=_difference(then, weights),
+        reported_after=_reported_after(then, leaf), difference=_difference(then, weights),
     )  # fmt: skip
 
 
@@ -222,6 +227,18 @@ def _recorded_after(ledger: Ledger, read: ReadEntries | None) -> int | None:
         return None
     body = read([ledger.in_force])[0].body
     return body.tokens_after if isinstance(body, CompactionSummary) else None
+
+
+def _reported_after(ledger: Ledger, leaf: int) -> int:
+    """``leaf``: the end of the whole path, which may go on after the moment."""
+    if ledger.in_force < 0:
+        return 0
+    columns, path = ledger.tree.columns, ledger.tree.path(leaf)
+    after = path.position(ledger.in_force) + 1
+    compactions = path[after:].select(columns.kind, selector({Kind.COMPACTION}))
+    stop = path.position(compactions[0]) if len(compactions) else len(path)
+    reply = first_report(ledger.tree, path[after:stop])
+    return columns.usage[reply] if reply >= 0 else 0
 
 
 def _difference(ledger: Ledger, weights: Sequence[int] | None) -> str:

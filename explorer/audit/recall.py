@@ -47,7 +47,7 @@ _LEAST_TERMS = 3
 """Telling words that must be left around the blank."""
 _MOST_POINTS = 12
 """What an open question is graded by at most."""
-_OF_RESULTS = frozenset({Speaker.RESULT, Speaker.ERROR})
+_OF_RESULTS = frozenset({Speaker.RESULT, Speaker.SHOWN, Speaker.ERROR})
 _OF_LINES = frozenset(ASKED_KINDS) - {FactKind.NUMBER}
 """Asked for in outputs, whose figures are mostly how long something took."""
 _IN_WORDS = frozenset({Speaker.USER, Speaker.ASSISTANT})

@@ -4,18 +4,19 @@ wherever it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from explorer.audit.findings import Fidelity, Finding, Group, Severity
 from explorer.audit.ledger import LedgerVerdict
-from explorer.audit.needed_again import Expected, Need, NeededAgain, grouped
+from explorer.audit.needed_again import Expected, Need, NeededAfter, NeededAgain, grouped
 from explorer.audit.provenance import Provenance
 from explorer.audit.repeats import NeedKind, Repeat
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.facts import FactKind
+from explorer.session.text import title_line
 
-_MOST_PLACES = 8
-"""Entries that a sentence names."""
+_MOST_QUOTED = 3
+"""Standing instructions that a sentence quotes."""
 
 GROUP_TITLES = {
     Group.INSTRUCTION: "Standing instructions",
@@ -28,9 +29,9 @@ GROUP_MEANINGS = {
     Group.WRONG: "What the record contradicts.",
 }
 GROUP_EMPTY = {
-    Group.INSTRUCTION: "None was found missing.",
-    Group.STATE: "Nothing open was found missing.",
-    Group.WRONG: "No contradiction was found.",
+    Group.INSTRUCTION: "The rules found none missing.",
+    Group.STATE: "The rules found nothing open missing.",
+    Group.WRONG: "The rules found no contradiction.",
 }
 """Of a group without findings: rules of thumb found none, which is no proof."""
 KIND_TITLES = {
@@ -146,7 +147,7 @@ def unread_words(compactions: Sequence[int]) -> str:
     )
 
 
-NOTHING_FOUND = "The summary itself lacks no instruction or open point, and states nothing wrongly"
+NOTHING_FOUND = "The rules of thumb found nothing missing and nothing wrong, which proves nothing"
 
 
 def headline(fidelity: Fidelity) -> str:
@@ -169,21 +170,22 @@ def headline(fidelity: Fidelity) -> str:
 
 
 def standing_words(fidelity: Fidelity) -> str:
-    """Where the user gave the standing instructions that hold; empty for none."""
-    places = sorted({fact.sources[0] for fact in fidelity.standing if fact.sources})
-    if not places:
-        return ""
-    more = f" and {len(places) - _MOST_PLACES:,} more" if len(places) > _MOST_PLACES else ""
-    return f"Given at {', '.join(f'#{at}' for at in places[:_MOST_PLACES])}{more}."
+    """The standing instructions that hold, quoted in short, and where the user gave each; empty
+    for none."""
+    given = sorted({(fact.sources[0], fact.text) for fact in fidelity.standing if fact.sources})
+    quoted = [f"“{title_line(text)}” at #{at}" for at, text in given[:_MOST_QUOTED]]
+    if len(given) > _MOST_QUOTED:
+        quoted.append(f"{len(given) - _MOST_QUOTED:,} more")
+    return f"Given: {', '.join(quoted)}." if quoted else ""
 
 
 def not_carried_words(fidelity: Fidelity) -> str:
-    """``Also left out: 9 commands, 30 symbols``; empty for nothing."""
+    """``Not in these words: 9 commands, 30 symbols``; empty for nothing."""
     counts = [
         f"{len(facts):,} {KIND_TITLES[kind].lower() if len(facts) > 1 else ONE_KIND[kind]}"
         for kind, facts in fidelity.not_carried.items()
     ]
-    return f"Also left out: {', '.join(counts)}" if counts else ""
+    return f"Not in these words: {', '.join(counts)}" if counts else ""
 
 
 def size_text(tokens: int | None) -> str:
@@ -313,6 +315,20 @@ def needs_words(needs: Sequence[Need]) -> str:
     return f"{words}; {tokens_text(tokens)} tokens" if tokens else words
 
 
+def doubt_words(found: Iterable[NeededAfter]) -> str:
+    """What is not counted of these compactions, since the agent's program may have shown it again
+    itself, in a sentence; nothing where there is no such read."""
+    needs = [need for one in found for need in one.in_doubt]
+    if not needs:
+        return ""
+    files = len(grouped(needs))
+    tokens = tokens_text(sum(need.repeat.tokens for need in needs))
+    return (
+        f"Not counted: {count_text(files, 'file')} read again, {tokens} tokens, that the agent's "
+        "program may have shown again after the compaction; it does not record that."
+    )
+
+
 def _count(kind: NeedKind, needs: Sequence[Need]) -> str:
     if not needs:
         return ""
@@ -397,7 +413,12 @@ def expected_words(expected: Expected | None) -> str:
 
 
 def path_words(needed: NeededAgain) -> str:
-    """All of a path in two sentences."""
+    """All of a path in two or three sentences."""
+    doubt = doubt_words(needed.after)
+    return f"{_path_words(needed)} {doubt}" if doubt else _path_words(needed)
+
+
+def _path_words(needed: NeededAgain) -> str:
     expected = needed.expected
     words = f"{needs_words(needed.needs)}."
     if not needed.needs:

@@ -45,7 +45,7 @@ _SHORT_OUTPUT = 8
 _CONTEXT = 60
 """Characters before and after an exact fact that are kept as its context."""
 _PROSE = frozenset({Speaker.USER, Speaker.ASSISTANT, Speaker.SUMMARY})
-_OUTPUT = frozenset({Speaker.RESULT, Speaker.ERROR})
+_OUTPUT = frozenset({Speaker.RESULT, Speaker.SHOWN, Speaker.ERROR})
 _IN_PROSE = frozenset(
     {FactKind.PATH, FactKind.SYMBOL, FactKind.VERSION, FactKind.URL, FactKind.HASH}
 )
@@ -352,9 +352,13 @@ def _output(text: EntryText, mentions: set[str]) -> list[Mention]:
     body = text.text
     things = exact_things(set(body.split()))
     mentions |= mention_keys(things)
+    failures = (
+        []
+        if text.speaker is Speaker.SHOWN
+        else error_lines(body, is_error=text.speaker is Speaker.ERROR)
+    )
     found = [
-        _mention(FactKind.ERROR, text, start, line, statement_key(line))
-        for start, line in error_lines(body, is_error=text.speaker is Speaker.ERROR)
+        _mention(FactKind.ERROR, text, start, line, statement_key(line)) for start, line in failures
     ]
     if len(body) < 4000 and body.count("\n") <= _SHORT_OUTPUT:
         taken = TextRanges((one.start, one.end) for one in found)

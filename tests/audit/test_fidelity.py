@@ -290,7 +290,7 @@ def test_an_exact_thing_may_be_spelled_otherwise(said: str, summary: str, is_car
 def test_a_file_name_that_two_paths_share_is_neither() -> None:
     found = judge("Works on orders.py.", [user("see a/orders.py and b/orders.py")])
     assert len(found.not_carried[FactKind.PATH]) == 2
-    assert not_carried_words(found) == "Also left out: 2 paths"
+    assert not_carried_words(found) == "Not in these words: 2 paths"
 
 
 def test_strings_count_in_no_finding() -> None:

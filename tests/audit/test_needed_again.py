@@ -186,8 +186,11 @@ def test_what_an_agents_program_puts_back_unrecorded_may_not_have_been_needed(
     made.run("cat /w/printed.py", OTHER)
     kept = {"written", "last"} if not recorded else set()
     files = [name for name in ("written", "first", "larger", "last", "printed") if name not in kept]
-    found = [need.repeat.text for need in made.found().needs]
-    assert found == [f"/w/{name}.py" for name in files]
+    found = made.found()
+    assert [need.repeat.text for need in found.needs] == [f"/w/{name}.py" for name in files]
+    doubted = [need.repeat.text for need in found.after[0].in_doubt]
+    assert sorted(doubted) == sorted(f"/w/{name}.py" for name in kept)
+    assert ("Not counted: 2 files read again" in path_words(found)) is not recorded
 
 
 @pytest.mark.parametrize("is_large", [True, False])

@@ -435,7 +435,8 @@ class AuditTab(QWidget):
             return
         recorded = ledger.tree.columns.compactions[by.compaction].tokens_before
         before, after = every.sizes_around(by.compaction)
-        told, counted = recorded_words(recorded, found.recorded_after), around_words(before, after)
+        told = recorded_words(recorded, found.recorded_after, found.reported_after)
+        counted = around_words(before, after)
         recorded_part = f"recorded by the agent {told} · " if told else ""
         self.figure.setText(f"Compaction #{by.compaction}: {recorded_part}counted here {counted}")
         known = sizes_known(recorded, made_here=False, difference=found.difference)

@@ -144,7 +144,7 @@ class BudgetPart(QWidget):
         self.badge.set_known(counted, "Entries in the context")
         words = provider_words(shown)
         self.provider.setText(words)
-        self.provider.setToolTip(beyond_words(shown))
+        explain(self.provider, "beyond the entries", beyond_words(shown))
         self.provider.setVisible(bool(words))
         self.provider_badge.set_known(whole if words else None)
 

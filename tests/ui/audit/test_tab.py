@@ -293,6 +293,21 @@ def test_every_verdict_has_its_words_and_texture() -> None:
     assert set(LEADS) == set(LedgerVerdict) - {LedgerVerdict.VERBATIM, LedgerVerdict.NEVER_SENT}
 
 
+def test_the_size_after_a_compaction_is_the_next_replys_where_none_is_recorded(
+    tab: AuditTab,
+) -> None:
+    made, _, _, first, second = twice()
+    facts = made.tree.columns.compactions
+    for at in (first, second):
+        facts[at] = facts[at]._replace(tokens_before=9_000)
+    made.reply(5, usage=2_345)
+    found = shown(made)
+    tab.show_overview(found, NumberedLines())
+    assert "by the agent 9,000 tokens before, 2,345 with the next reply · " in tab.figure.text()
+    # What the provider counted after a later compaction says nothing of an earlier one.
+    assert overview(made.tree, made.leaf, found.profile, moment=first).reported_after == 0
+
+
 def test_recorded_sizes_come_before_those_that_are_counted_here(tab: AuditTab) -> None:
     made, _, _, _, second = twice()
     made.entries[second] |= {"tokensBefore": 297_190, "tokensAfter": 16_970}

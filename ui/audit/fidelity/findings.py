@@ -86,7 +86,7 @@ class NotCarriedHeading(Struct, frozen=True):
     title: str
     is_open: bool = False
     number: int = 0
-    note: str = "Most of it is not needed, and it counts nowhere."
+    note: str = "Said otherwise, not needed, or lost: no rule can tell."
 
 
 class NotCarriedKind(Struct, frozen=True):

@@ -13,6 +13,7 @@ from explorer.audit.words import (
     NEED_TITLES,
     NEEDED_MEANING,
     before_words,
+    doubt_words,
     expected_words,
     lines_text,
     need_text,
@@ -183,7 +184,9 @@ class NeedWidget(QWidget):
         if isinstance(row, NeededAfter):
             when = moment(tree.columns.time[row.compaction]) if tree is not None else ""
             where = f"After compaction #{row.compaction}{f', {when}' if when else ''}."
-            words = (tails_words(row.needs), expected_words(row.expected))
+            words = (
+                tails_words(row.needs), expected_words(row.expected), doubt_words([row])
+            )  # fmt: skip
             note = " ".join(part for part in words if part)
         else:
             needs = row.needs if isinstance(row, NeedGroup) else (row,)
