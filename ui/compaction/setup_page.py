@@ -65,9 +65,10 @@ LEAST_ROWS = ((600, 5), (440, 3), (0, 2))
 """Whole rows of the ledger at least, by the height of the page at a text scale of 100 %."""
 QWIDGETSIZE_MAX = 16_777_215
 HIGH, WORDY = 360, 600
-"""Heights at a text scale of 100 % from which the ledger and the foot stay visible while the rest
-scrolls, and from which the chosen row's reason stands below the rows then, since its tip has it
-too, and the budget above the sliders, since the gauge in the header has most of it."""
+"""Heights at a text scale of 100 % from which the ledger, the instructions and the estimate stay
+visible while the rest scrolls, as the button does in every height, and from which the chosen row's
+reason stands below the rows then, since its tip has it too, and the budget above the sliders, since
+the gauge in the header has most of it."""
 
 
 class SetupPage(QWidget):
@@ -187,7 +188,7 @@ class SetupPage(QWidget):
         self.summarize, self.model, self.price = foot.summarize, foot.model, foot.price
         foot.summarize_asked.connect(self.summarize_asked)
         foot.model_chosen.connect(self.model_chosen)
-        self._foot_line = Hairline(parent=self)
+        self._foot_line, self._button_line = Hairline(parent=self), Hairline(parent=self)
         self._outer = QVBoxLayout(self)
         self._outer.setContentsMargins(0, 0, 0, 0)
         self._outer.setSpacing(0)
@@ -214,7 +215,7 @@ class SetupPage(QWidget):
         return super().eventFilter(watched, event)
 
     def _place_foot(self) -> None:
-        """Only the controls scroll; in a page that is too low for that all of it does."""
+        """Only the controls scroll; in a page that is too low all but the button does."""
         height = self.height()
         self.table.hold_rows(next(rows for least, rows in LEAST_ROWS if height >= scaled(least)))
         in_sight, is_wordy = height >= scaled(HIGH), height >= scaled(WORDY)
@@ -230,12 +231,19 @@ class SetupPage(QWidget):
         # In sight it takes what is left; where it scrolls it counts with its own height.
         expanding, ignored = QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
         self.table.setSizePolicy(expanding, ignored if in_sight else expanding)
-        place = self._outer if in_sight else self._column
+        place, foot = self._outer if in_sight else self._column, self.outcome_part
         for part in (
-            self._ledger_line, self.table, self.entry_why,
-            self._foot_line, self.request_part, self.outcome_part,
+            self._ledger_line, self.table, self.entry_why, self._foot_line, self.request_part,
         ):  # fmt: skip
             place.addWidget(part, int(part is self.table))
+        if in_sight:
+            foot.take_estimate()
+        else:
+            self._column.addWidget(foot.estimate)
+        self._column.setContentsMargins(0, 0, 0, 0 if in_sight else S8)
+        self._button_line.setVisible(not in_sight)
+        for part in (self._button_line, foot):
+            self._outer.addWidget(part)
         self._fit_area()
 
     def minimumSizeHint(self) -> QSize:
@@ -254,10 +262,17 @@ class SetupPage(QWidget):
 
     def showEvent(self, event: QShowEvent, /) -> None:
         super().showEvent(event)
+        if not event.spontaneous():
+            # It opens with the choices and the reason of the cut.
+            self.area.verticalScrollBar().setValue(0)
         # The table has its height only now.
         QTimer.singleShot(0, self, self._reveal)
 
     def _reveal(self) -> None:
+        focus = self.focusWidget()
+        if focus is not None and focus.hasFocus() and self._body.isAncestorOf(focus):
+            # Who comes back to what they wrote goes on where they were.
+            self.bring(focus, focus)
         if self.shown is not None:
             self._reveal_cut(self.shown)
 

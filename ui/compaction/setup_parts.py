@@ -329,7 +329,7 @@ class InstructionsBox(QPlainTextEdit):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setTabChangesFocus(True)
-        self.setPlaceholderText("What the summary must not lose")
+        self.setPlaceholderText("What must not be lost")
         self.setAccessibleName("Instructions added to the prompt")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())
@@ -357,7 +357,8 @@ class InstructionsBox(QPlainTextEdit):
 
 
 class OutcomePart(QWidget):
-    """Before and after in one count, the model, and what its call may cost."""
+    """The model, what its call may cost, and above them ``estimate``: before and after in one
+    count. In a low page that stands elsewhere."""
 
     summarize_asked = Signal()
     model_chosen = Signal(str)
@@ -369,8 +370,9 @@ class OutcomePart(QWidget):
         self.refused = ""
         """Why no summary can be made of this session; empty where one can."""
         self._request_tokens, self._answer_tokens = -1, 0
-        self.caption = Caption("If you compact now", self, wraps=True)
-        self.figures = RichLabel(self)
+        self.estimate = QWidget(self)
+        self.caption = Caption("If you compact now", self.estimate, wraps=True)
+        self.figures = RichLabel(self.estimate)
         bind_font(self.figures, lambda: ui_font(4))
         self.summarize = QPushButton("&Summarize", self)
         self.summarize.setProperty("kind", "primary")
@@ -381,11 +383,14 @@ class OutcomePart(QWidget):
         self.model.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.model.activated.connect(lambda at: self._model_chosen(self.model.itemData(at)))
         self.price = Caption(parent=self)
-        column = column_in(self, 2, (S16, S8, S16, S12))
-        column.addWidget(self.caption)
-        column.addWidget(self.figures)
-        column.addSpacing(S4)
-        column.addLayout(row(self.summarize, self.model, self.price, wide=self.model))
+        guess = column_in(self.estimate, 2, (S16, S8, S16, 0))
+        guess.addWidget(self.caption)
+        guess.addWidget(self.figures)
+        self._column = column_in(self, 0)
+        self._column.addWidget(self.estimate)
+        line = row(self.summarize, self.model, self.price, wide=self.model)
+        line.setContentsMargins(S16, S8, S16, S12)
+        self._column.addLayout(line)
         on_theme_changed(self._restyle)
         self._restyle()
 
@@ -393,6 +398,10 @@ class OutcomePart(QWidget):
         self.model.setMinimumWidth(scaled(80))
         if self._shown is not None:
             self.show_partition(self._shown)
+
+    def take_estimate(self) -> None:
+        """Have the estimate here, above the model."""
+        self._column.insertWidget(0, self.estimate)
 
     def set_models(self, models: list[ModelInfo], chosen: str) -> None:
         """Set the models that can summarize."""
