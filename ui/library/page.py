@@ -289,7 +289,9 @@ class LibraryPage(Dialog):
             self.stack.addWidget(part)
         upper = QWidget(self)
         column = column_in(upper, S8)
+        # The table gives it its room at the end: nothing that one aims at moves.
         column.addWidget(self.stack, 1)
+        column.addWidget(self.notice)
         column.addLayout(bar)
         self.parts = QSplitter(Qt.Orientation.Vertical, self)
         self.parts.setChildrenCollapsible(False)
@@ -297,7 +299,7 @@ class LibraryPage(Dialog):
         self.parts.setStretchFactor(0, 3)
         top = column_of(self.filters, spacing=0, margins=(S16, S12, S16, S8))
         foot = column_of(self.totals, spacing=0)
-        self.lay_out(column_of(self.notice, top, spacing=0), self.parts, foot)
+        self.lay_out(top, self.parts, foot)
         foot.setContentsMargins(0, S8, 0, S12)
 
     # what is shown -------------------------------------------------------------------------------
