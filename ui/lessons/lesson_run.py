@@ -335,10 +335,12 @@ class LessonRun(QObject):
         if step.kind == "cut" and answer is not None and self._prediction.cut not in answer.cuts:
             window.compaction.set_cut(answer.cuts[0])
         self._draw_cut(step)
+        # What was predicted stays in sight beside the answer, where both fit.
         if step.kind == "cut":
-            window.map.show_cut()
+            window.map.bring_cut()
         elif answer is not None and answer.selected >= 0:
-            window.map.select(answer.selected)
+            window.map.bring(answer.selected)
+            window.map.select(answer.selected, reveal=False)
         self._moves = False
 
     # the map's keys ------------------------------------------------------------------------------
