@@ -293,8 +293,7 @@ class LibraryPageController(QObject):
             page.hide_hits()
 
     def _open_first(self) -> None:
-        """Whoever types a name and Return means what is let through then, not what is still
-        listed."""
+        """Whoever types a name and Return means what it lets through, not what is still listed."""
         self._opens_first = self.library is not None
         self._apply()
 

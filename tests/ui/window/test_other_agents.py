@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog
@@ -34,6 +35,21 @@ async def test_a_file_of_lines_can_be_exported_as_it_was(house: House, tmp_path:
     await live.until(target.exists, "the file")
     await live.idle()
     assert target.read_bytes() == source.read_bytes()
+
+
+async def test_what_is_wrong_in_a_file_of_messages_is_named_by_its_message(
+    house: House, tmp_path: Path
+) -> None:
+    folder = tmp_path / "globalStorage/saoudrizwan.claude-dev/tasks/1795000000000"
+    folder.mkdir(parents=True)
+    said = [{"role": role, "content": role} for role in ("user", "assistant")] * 3
+    file = folder / "api_conversation_history.json"
+    file.write_text(json.dumps([*said, "what was that?"]), "utf-8")
+    live = await house.start()
+    live.drop(file)
+    await live.until(lambda: live.has_document and live.notice, "the session and the notice")
+    await live.idle()
+    assert f"{file.name}, message 7: it is not a JSON object" in live.notice
 
 
 async def test_what_is_no_file_of_lines_is_offered_in_other_forms(
