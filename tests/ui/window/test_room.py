@@ -198,3 +198,14 @@ async def test_a_row_of_a_narrow_map_has_the_number_of_its_entry(house: House) -
     assert geometry.has_names and not geometry.has_numbers
     room = geometry.text_right - geometry.text_left
     assert room > geometry.px(80), "and some words before it"
+
+
+@pytest.mark.parametrize("large_text", [100, 150, 200], indirect=True)
+async def test_what_failed_can_be_searched_for_in_a_small_window(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    search = live.window.header.search
+    assert search.errors.isVisible() and "Errors" in search.errors.text()
+    live.click(search.errors)
+    await live.until(search.results.isVisible, "what failed")
+    assert search.box.hasFocus() and not cut_off(live.window.header)
+    assert live.window.size().toTuple() == SMALL
