@@ -39,6 +39,7 @@ from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 from tests.ui.sessions import NumberedLines
 from tests.ui.waiting import settle, shown_texts, wait_for
+from tests.ui.window.running import visible
 from ui.audit.compare.pages import UNKNOWN, figures_of
 from ui.audit.known import (
     ProvenanceBadge,
@@ -64,6 +65,7 @@ from ui.audit.words import LEADS, MEANINGS, VERDICTS
 from ui.conversation.usage_label import label_of, tip_of
 from ui.theme import theme
 from ui.widgets.entry_table import LEAD, STRONG, VERDICT
+from ui.widgets.swatch import LegendItem
 from ui.widgets.terms import meaning
 
 
@@ -235,16 +237,16 @@ def test_in_a_low_window_the_head_is_one_line_and_the_rest_is_folded(tab: AuditT
     tab.resize(440, 420)
     settle()
     assert not tab.rules.isVisible() and not tab.figure.isVisible()
-    assert not tab.ledger.legend.isVisible() and tab.moment.isVisible()
+    items = visible(tab.ledger.legend, LegendItem)
+    assert tab.moment.isVisible() and "earlier" in [item.text() for item in items]
+    assert all("tokens" in item.accessibleName() for item in items), "their figures are told"
     assert tab.headline.text() == "2 entries are neither kept nor summarized: see Losses."
     QTest.mouseClick(tab.head.fold, Qt.MouseButton.LeftButton)
-    tab.ledger.fold.setFocus()
-    QTest.keyClick(tab.ledger.fold, Qt.Key.Key_Space)
-    assert tab.rules.isVisible() and tab.figure.isVisible() and tab.ledger.legend.isVisible()
+    assert tab.rules.isVisible() and tab.figure.isVisible()
     tab.resize(440, 800)
     settle()
     assert tab.rules.isVisible() and not tab.head.fold.isVisible()
-    assert tab.ledger.legend.isVisible() and not tab.ledger.fold.isVisible()
+    assert all(item.text() != "earlier" for item in visible(tab.ledger.legend, LegendItem))
 
 
 def test_in_a_narrow_window_words_come_before_figures(tab: AuditTab) -> None:
