@@ -63,8 +63,8 @@ ONE_KIND = {
 }
 LEDGER_TITLES = {
     LedgerVerdict.VERBATIM: "word for word",
-    LedgerVerdict.IN_THIS_SUMMARY: "in this summary",
-    LedgerVerdict.IN_EARLIER_SUMMARY: "in an earlier summary",
+    LedgerVerdict.IN_THIS_SUMMARY: "summarized",
+    LedgerVerdict.IN_EARLIER_SUMMARY: "summarized earlier",
     LedgerVerdict.IN_BRANCH_SUMMARY: "in a branch summary",
     LedgerVerdict.PRUNED: "pruned",
     LedgerVerdict.NEVER_SENT: "never sent",
@@ -74,7 +74,7 @@ LEDGER_TITLES = {
 }
 LEDGER_MEANINGS = {
     LedgerVerdict.VERBATIM: "The model is sent it as it is.",
-    LedgerVerdict.IN_THIS_SUMMARY: "Only that summary, the one in force, may tell of it.",
+    LedgerVerdict.IN_THIS_SUMMARY: "Only the summary in force may tell of it.",
     LedgerVerdict.IN_EARLIER_SUMMARY: "It was summarized, and that summary was summarized again.",
     LedgerVerdict.IN_BRANCH_SUMMARY: "It is on an abandoned branch; a summary tells of it.",
     LedgerVerdict.PRUNED: "A note stands for it.",

@@ -70,7 +70,7 @@ class RulePart(QWidget):
         meaning = "" if verdict is LedgerVerdict.LOST else f" {MEANINGS[verdict]}"
         lives = ledger.summaries(at)
         if verdict is LedgerVerdict.IN_THIS_SUMMARY and lives:
-            head = f"In the summary of #{lives[-1]}"
+            head = f"Summarized by #{lives[-1]}"
         spoken = f"#{entry}: {head}.{meaning} {rule}"
         links = entry_links(f"{meaning} {rule}", entry)
         self.rule.set_words(f"<b>#{entry}: {head}.</b>{links}", spoken)
@@ -78,7 +78,7 @@ class RulePart(QWidget):
         has_lives = len(lives) > 1 and verdict is not LedgerVerdict.VERBATIM
         self.lives.setVisible(has_lives)
         if has_lives:
-            words = "Lives on in the summary of " + ", then ".join(f"#{each}" for each in lives)
+            words = "Summarized by " + ", then by ".join(f"#{each}" for each in lives)
             self.lives.set_words(entry_links(f"{words}."), f"{words}.")
         known = ledger.known(at)
         self.badge.set_known(known)

@@ -206,7 +206,7 @@ def test_a_lost_row_is_told_by_texture_and_by_words(tab: AuditTab) -> None:
     assert told.data(VERDICT) == 0
     assert told.data(LEAD).strip() == "earlier"
     tab.ledger.show_entry(old)
-    assert tab.ledger.part.lives.accessibleName().startswith("Lives on in the summary of #4, then")
+    assert tab.ledger.part.lives.accessibleName().startswith("Summarized by #4, then by #")
     assert "2 entries are neither kept nor summarized" in tab.headline.text()
 
 

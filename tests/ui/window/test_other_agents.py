@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from tests.services.test_listed_cost import PRO, lines_of
 from tests.services.test_unreadable_compaction import SENTENCE, rollout
 from tests.ui.window.house import House
-from tests.ui.window.running import sample_path
+from tests.ui.window.running import sample_path, visible
 from ui.library.controller import (
     AS_IT_WAS,
     AS_MARKDOWN,
@@ -19,6 +19,7 @@ from ui.library.controller import (
     AS_WHOLE_MARKDOWN,
     AS_WHOLE_PAGE,
 )
+from ui.widgets.swatch import LegendItem
 
 TRANSCRIPTS = [AS_PAGE, AS_WHOLE_PAGE, AS_MARKDOWN, AS_WHOLE_MARKDOWN]
 
@@ -107,3 +108,11 @@ async def test_a_summary_that_cannot_be_read_is_not_counted(house: House, tmp_pa
     rules = live.window.audit.rules
     assert rules.currentText().endswith("(in place of its own agent's)")
     assert "are in no profile" in rules.toolTip()
+    live.window.audit.show_ledger()
+    ledger = live.window.audit.ledger
+    legend = [item.text() for item in visible(ledger.legend, LegendItem)]
+    assert any(title.startswith("summarized (") for title in legend), legend
+    live.keys("Home", to=ledger.table)
+    words = f": Summarized by #{entry}. Only the summary in force may"
+    assert words in ledger.part.rule.accessibleName()
+    assert "in this summary" not in live.words(live.window.audit), "nobody can look"
