@@ -189,7 +189,8 @@ def path_words(needed: NeededAgain) -> str:
     where = "a compaction"
     if compared < every:
         where = f"the {compared:,} of {every:,} compactions that can be compared"
-    return (
-        f"{words} {expected.soon:,} of these came soon after {where}; expected without: "
-        f"{expected.number:.1f}."
-    )
+    words += f" {expected.soon:,} of these came soon after {where}"
+    if expected.found < expected.soon:
+        some = f"{expected.found:,}" if expected.found else "none"
+        words += f", {some} of them first done near enough to be compared"
+    return f"{words}; expected without: {expected.number:.1f}."

@@ -4,6 +4,7 @@ would be expected without one."""
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from explorer.audit.needed_again import Expected, NeedKind
 from explorer.audit.needed_words import (
@@ -243,6 +244,11 @@ def test_what_only_a_compaction_brings_is_not_expected() -> None:
     assert one.expected is not None and one.expected.number == 0
     assert one.expected.found >= 5 and len(one.needs) == 30
     assert needs_words(one.needs).startswith("At least 30 files read again; ")
+    for found, words in ((7, ""), (2, ", 2 of them first done near enough to be compared"),
+                         (0, ", none of them first done near enough to be compared")):  # fmt: skip
+        some = replace(one, expected=one.expected._replace(soon=7, found=found))
+        sentence = f"7 of these came soon after a compaction{words}; expected without: 0.0."
+        assert sentence in path_words(replace(made.found(), after=(some,)))
 
 
 def test_a_short_path_is_not_compared() -> None:
