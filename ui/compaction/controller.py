@@ -157,6 +157,11 @@ class CompactionController(QObject):
         self._state.window.show_tab("compaction")
         self._tab_shown()
 
+    def write_instructions(self) -> None:
+        """Show the tab with the keyboard on the instructions."""
+        self._state.window.show_tab("compaction")
+        self._panel.set_up()
+
     def _tab_shown(self) -> None:
         """Reveal the cut on the map when the tab is opened; a lesson shows what it is about."""
         window, shown = self._state.window, self._panel.partition

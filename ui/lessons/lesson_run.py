@@ -209,7 +209,7 @@ class LessonRun(QObject):
         window, place = self._state.window, now.place
         self._moves = True
         self._state.try_rules(place.profile, place.settings)
-        window.compaction.set_at(None if place.at == now.document.leaf else place.at)
+        window.compaction.set_at(place.at)
         window.compaction.set_cut(None)
         if window.map.shown is Shown.LIST:
             window.map.show_as(Shown.BOTH)
