@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from explorer.audit.needed_again import Expected, Need, NeededAgain, NeedKind, grouped
 from explorer.audit.repeats import Repeat
-from explorer.compaction.reasons import count_text, tokens_text
+from explorer.compaction.reasons import tokens_text
 
 NEED_TITLES = {
     NeedKind.READ: "read again",
@@ -27,10 +27,7 @@ TAIL_MEANING = (
     "A tail is the end of the context that a compaction keeps word for word. The last column says "
     "how many tokens of it would have held the row; it is empty where other compactions followed."
 )
-TOO_SHORT = "The path is too short to compare with stretches without a compaction."
-TOO_LATE = "All of it came long after the compaction: there is nothing to compare it with."
-LEAST_EXPECTED = 0.05
-"""Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
+NOT_COMPARED = "None of these can be compared with stretches without a compaction."
 _LONGEST = 160
 _MOST_PLACES = 4
 _LEAST_PART = 0.1
@@ -157,40 +154,18 @@ def _needed(need: Need) -> int:
 
 
 def expected_words(expected: Expected | None) -> str:
-    """How much of it would be expected without a compaction, in a sentence."""
-    if expected is None:
-        return TOO_SHORT
-    if not expected.soon and expected.number < LEAST_EXPECTED:
-        return TOO_LATE
-    how_many = f"{expected.soon:,}" if expected.soon else "None"
-    words = f"{how_many} of these came in the first {count_text(expected.after, 'entry')} after it"
-    if expected.soon and not expected.found:
-        return f"{words}, all first done too long before it to be compared."
-    if expected.found < expected.soon:
-        before = count_text(expected.before, "entry")
-        words += f", {expected.found:,} first done in the {before} before what was kept"
+    """How much of it can be compared, and how much would be expected without a compaction, in a
+    sentence."""
+    if expected is None or not expected.found:
+        return NOT_COMPARED
     return (
-        f"{words}; where nothing was compacted, as many entries have {expected.number:.1f} such "
-        f"({count_text(expected.places, 'place')} compared)."
+        f"{expected.found:,} of these can be compared with stretches without a compaction, where "
+        f"{expected.number:.1f} would be expected."
     )
 
 
 def path_words(needed: NeededAgain) -> str:
-    """All of a path in two sentences."""
-    expected = needed.expected
-    words = f"{needs_words(needed.needs)}."
-    if not needed.needs:
-        return words
-    if expected is None or not any(one.needs and one.expected for one in needed.after):
-        return f"{words} {TOO_SHORT}"
-    compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
-    if not expected.soon and expected.number < LEAST_EXPECTED:
-        return words
-    where = "a compaction"
-    if compared < every:
-        where = f"the {compared:,} of {every:,} compactions that can be compared"
-    words += f" {expected.soon:,} of these came soon after {where}"
-    if expected.found < expected.soon:
-        some = f"{expected.found:,}" if expected.found else "none"
-        words += f", {some} of them first done near enough to be compared"
-    return f"{words}; expected without: {expected.number:.1f}."
+    """All of a path in a sentence, and in another how much of it would be expected anyway, where
+    that can be said."""
+    words, expected = f"{needs_words(needed.needs)}.", needed.expected
+    return f"{words} {expected_words(expected)}" if expected and expected.found else words
