@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
@@ -49,7 +50,7 @@ class PartScroller(QObject):
 
     def _show(self) -> None:
         part, body = self._part, self._area.widget()
-        if part is None or body is None or not body.isAncestorOf(part):
+        if part is None or not isValid(part) or body is None or not body.isAncestorOf(part):
             return
         # Of a text, Qt's own way would show the line with the cursor alone.
         top = part.mapTo(body, QPoint(0, 0)).y()
