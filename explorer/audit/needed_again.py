@@ -36,6 +36,9 @@ _ACTING = selector({
     Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.BASH_EXECUTION, Kind.FILE_MENTION,
     Kind.COMPACTION,
 })  # fmt: skip
+_FOLLOWING = selector({
+    Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.BASH_EXECUTION, Kind.FILE_MENTION,
+})  # fmt: skip
 _MARKS = (Kind.COMPACTION, Kind.RESET_BOUNDARY)
 LEAST_STRETCH = 12
 """Entries on either side of a place that are compared at least."""
@@ -105,6 +108,8 @@ class NeededAfter(Struct, frozen=True):
     """In the order in which they were needed."""
     expected: Expected | None
     """None: the path is too short to compare."""
+    is_followed: bool = True
+    """Whether anything was done after it at all."""
 
     @property
     def tokens(self) -> int:
@@ -160,6 +165,12 @@ class NeededAgain(Struct, frozen=True):
         return next((one for one in self.after if one.compaction == compaction), None)
 
     @property
+    def unfollowed(self) -> int:
+        """The latest compaction, where nothing was done after it yet; -1 else."""
+        latest = self.after[-1:]
+        return latest[0].compaction if latest and not latest[0].is_followed else -1
+
+    @property
     def expected(self) -> Expected | None:
         """Of the whole path: the sums over the compactions that can be compared."""
         some = [one.expected for one in self.after if one.expected is not None]
@@ -197,6 +208,7 @@ def needed_again(
         _Stretch(*map(path.position, (one.shown_from, one.edited, one.after))) for one in repeats
     ]
     needs = [need for repeat in repeats for need in _needs(repeat, contexts, least)]
+    last = max(map(path.position, path.select(tree.columns.kind, _FOLLOWING)), default=-1)
     found = []
     for context in contexts:
         if not context.is_compaction:
@@ -204,9 +216,8 @@ def needed_again(
         these = _with_tails(
             tree, path, context, [need for need in needs if need.taken_by == context.mark], weights
         )
-        found.append(
-            NeededAfter(context.mark, these, _expected(context, contexts, these, stretches, path))
-        )
+        expected = _expected(context, contexts, these, stretches, path)
+        found.append(NeededAfter(context.mark, these, expected, context.position < last))
     return NeededAgain(tuple(found))
 
 

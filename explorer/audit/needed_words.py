@@ -166,6 +166,14 @@ def expected_words(expected: Expected | None) -> str:
 
 def path_words(needed: NeededAgain) -> str:
     """All of a path in a sentence, and in another how much of it would be expected anyway, where
-    that can be said."""
+    that can be said; before them where nothing was done yet after the latest compaction."""
     words, expected = f"{needs_words(needed.needs)}.", needed.expected
+    if needed.unfollowed >= 0:
+        unfollowed = unfollowed_words(needed.unfollowed)
+        words = f"{unfollowed}. {words}" if len(needed.after) > 1 else f"{unfollowed}."
     return f"{words} {expected_words(expected)}" if expected and expected.found else words
+
+
+def unfollowed_words(compaction: int) -> str:
+    """Why nothing can have been needed again after a compaction, in a sentence without its end."""
+    return f"Nothing follows compaction #{compaction} yet"

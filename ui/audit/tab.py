@@ -281,6 +281,7 @@ class AuditTab(QWidget):
         self.bar.chosen.connect(self._turn)
         self.report.clicked.connect(self.report_requested)
         self.losses.repair_requested.connect(self.repair_requested)
+        self.losses.findings_requested.connect(self.show_findings)
         for page in (self.ledger, self.losses, self.strip, self.branches):
             page.entry_requested.connect(self.entry_requested)
 
@@ -332,6 +333,11 @@ class AuditTab(QWidget):
         """Turn to the losses, with the keyboard on them."""
         self.show_page(LOSSES)
         self.losses.table.setFocus()
+
+    def show_findings(self) -> None:
+        """Turn to the findings, with the keyboard on the page's name."""
+        self.show_page(FINDINGS)
+        self.bar.button(self._titles.index(FINDINGS)).setFocus()
 
     def page(self) -> str:
         """The title of the page that is shown."""
@@ -403,7 +409,8 @@ class AuditTab(QWidget):
         self.head.show_headline(headline(found), lost_words(found))
         self.ledger.show_ledger(found.ledger, previews)
         if not same_path:
-            self.losses.show_losses(found.losses, tree, found.unread)
+            is_compacted = bool(found.generations.all)
+            self.losses.show_losses(found.losses, tree, found.unread, is_compacted)
             self.strip.show_strip(found.strip)
             self.branches.show_branches(found.branches, tree, previews, found.generations.tokens_of)
         self.set_count(LOSSES, len(found.losses))

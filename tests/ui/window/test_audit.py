@@ -19,7 +19,7 @@ from explorer.session.entries import CustomData
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft, prepared
-from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NOW, SURVIVAL
+from ui.audit.tab import BRANCHES, FINDINGS, LEDGER, LOSSES, NOW, SURVIVAL
 
 KEPT_ONLY = "What may never be changed is the port 8443."
 
@@ -341,9 +341,12 @@ async def test_a_session_without_losses_says_so(house: House) -> None:
     tab = live.window.audit
     page_button(live, LOSSES)
     found = live.session.audit.overview
-    assert found is not None
-    if not found.losses:
-        assert "Every entry was kept or summarized" in live.words(tab.losses)
+    assert found is not None and not found.losses
+    assert "No entry was dropped without a summary" in live.words(tab.losses)
+    live.press_button("Show findings", tab.losses)
+    await live.settle()
+    assert tab.page() == FINDINGS
+    assert tab.bar.button(tab.titles().index(FINDINGS)).hasFocus()
     assert {Repair.CUT, Repair.INSTRUCTION, Repair.RULES, Repair.GO_THERE} <= tab.losses.offered
 
 
