@@ -149,8 +149,9 @@ class AuditHead(QWidget):
         self._first.addWidget(self._buttons)
         self._details = QWidget(self)
         rest = column_in(self._details, S8)
-        rest.addLayout(self._line("Ru&les of", self.rules))
+        # With the moment, whose compaction it is of.
         rest.addLayout(row(self.figure, self.badge, wide=self.figure))
+        rest.addLayout(self._line("Ru&les of", self.rules))
         lines.addLayout(self._first)
         for part in (self._details, self.headline):
             lines.addWidget(part)
@@ -443,8 +444,10 @@ class AuditTab(QWidget):
         recorded = ledger.tree.columns.compactions[by.compaction].tokens_before
         before, after = every.sizes_around(by.compaction)
         told, counted = recorded_words(recorded, found.recorded_after), around_words(before, after)
+        # Whichever row below is chosen, it may be of another compaction.
         recorded_part = f"recorded by the agent {told} · " if told else ""
-        self.figure.setText(f"Compaction #{by.compaction}: {recorded_part}counted here {counted}")
+        words = f"In force: compaction #{by.compaction}, {recorded_part}"
+        self.figure.setText(f"{words}counted here {counted}")
         known = sizes_known(recorded, made_here=False, difference=found.difference)
         self.badge.set_known(known)
         self.figure.setToolTip(known.basis)

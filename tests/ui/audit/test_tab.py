@@ -306,8 +306,8 @@ def test_recorded_sizes_come_before_those_that_are_counted_here(tab: AuditTab) -
     tab.show_overview(found, NumberedLines())
     before, after = found.generations.sizes_around(second)
     assert tab.figure.text() == (
-        f"Compaction #{second}: recorded by the agent 297,190 → 16,970 tokens · counted here "
-        f"{before} → {after} tokens"
+        f"In force: compaction #{second}, recorded by the agent 297,190 → 16,970 "
+        f"tokens · counted here {before} → {after} tokens"
     )
     tip = tab.figure.toolTip()
     assert f"{297_190 - before:,} tokens more than the entries counted here" in tip
