@@ -255,6 +255,11 @@ class AppState(QObject):
         """The profile that some choices give."""
         return rules_of(chosen, self.ground).profile
 
+    @property
+    def is_trying(self) -> bool:
+        """Whether rules are followed for a while only."""
+        return self._before_trial is not None
+
     def end_trial(self) -> None:
         """Restore the rules that were in force before ``try_rules``."""
         before, self._before_trial = self._before_trial, None

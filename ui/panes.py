@@ -76,6 +76,7 @@ def _frame(window: MainWindow) -> None:
     for widget in (window.header, window.header_line, window.notices):
         layout.addWidget(widget)
     layout.addWidget(window.pages, 1)
+    window.place_notices(window.opens_session)
     if window.opens_session:
         window.pages.show_page(PANES)
         return

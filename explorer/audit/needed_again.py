@@ -148,6 +148,9 @@ _ACTING = selector({
     Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.BASH_EXECUTION, Kind.FILE_MENTION,
     Kind.COMPACTION,
 })  # fmt: skip
+_FOLLOWING = selector({
+    Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.BASH_EXECUTION, Kind.FILE_MENTION,
+})  # fmt: skip
 _MARKS = (Kind.COMPACTION, Kind.RESET_BOUNDARY)
 LEAST_STRETCH = 12
 """Entries on either side of a place that are compared at least."""
@@ -217,6 +220,8 @@ class NeededAfter(Struct, frozen=True):
     """In the order in which they were needed."""
     expected: Expected | None
     """None: the path is too short to compare."""
+    is_followed: bool = True
+    """Whether anything was done after it at all."""
     in_doubt: tuple[Need, ...] = ()
     """Reads that are not counted, since the agent's program may have put back what they show
     without recording it."""
@@ -275,6 +280,12 @@ class NeededAgain(Struct, frozen=True):
         return next((one for one in self.after if one.compaction == compaction), None)
 
     @property
+    def unfollowed(self) -> int:
+        """The latest compaction, where nothing was done after it yet; -1 else."""
+        latest = self.after[-1:]
+        return latest[0].compaction if latest and not latest[0].is_followed else -1
+
+    @property
     def expected(self) -> Expected | None:
         """Of the whole path: the sums over the compactions that can be compared."""
         some = [one.expected for one in self.after if one.expected is not None]
@@ -317,6 +328,7 @@ def needed_again(
     ]
     doubted = [need for repeat in recorded for need in _needs(repeat, contexts, least)]
     sure = {(need.taken_by, need.repeat.after) for need in needs}
+    last = max(map(path.position, path.select(tree.columns.kind, _FOLLOWING)), default=-1)
     found = []
     for context in contexts:
         if not context.is_compaction:
@@ -328,11 +340,9 @@ def needed_again(
             need for need in doubted
             if need.taken_by == context.mark and (context.mark, need.repeat.after) not in sure
         )  # fmt: skip
-        found.append(
-            NeededAfter(
-                context.mark, these, _expected(context, contexts, these, stretches, path), in_doubt
-            )
-        )
+        expected = _expected(context, contexts, these, stretches, path)
+        is_followed = context.position < last
+        found.append(NeededAfter(context.mark, these, expected, is_followed, in_doubt))
     return NeededAgain(tuple(found))
 
 

@@ -66,8 +66,8 @@ ONE_KIND = {
 }
 LEDGER_TITLES = {
     LedgerVerdict.VERBATIM: "word for word",
-    LedgerVerdict.IN_THIS_SUMMARY: "in this summary",
-    LedgerVerdict.IN_EARLIER_SUMMARY: "in an earlier summary",
+    LedgerVerdict.IN_THIS_SUMMARY: "summarized",
+    LedgerVerdict.IN_EARLIER_SUMMARY: "summarized earlier",
     LedgerVerdict.IN_BRANCH_SUMMARY: "in a branch summary",
     LedgerVerdict.PRUNED: "pruned",
     LedgerVerdict.NEVER_SENT: "never sent",
@@ -77,7 +77,7 @@ LEDGER_TITLES = {
 }
 LEDGER_MEANINGS = {
     LedgerVerdict.VERBATIM: "The model is sent it as it is.",
-    LedgerVerdict.IN_THIS_SUMMARY: "Only that summary, the one in force, may tell of it.",
+    LedgerVerdict.IN_THIS_SUMMARY: "Only the summary in force may tell of it.",
     LedgerVerdict.IN_EARLIER_SUMMARY: "It was summarized, and that summary was summarized again.",
     LedgerVerdict.IN_BRANCH_SUMMARY: "It is on an abandoned branch; a summary tells of it.",
     LedgerVerdict.PRUNED: "A note stands for it.",
@@ -250,10 +250,7 @@ TAIL_MEANING = (
     "A tail is the end of the context that a compaction keeps word for word. The last column says "
     "how many tokens of it would have held the row; it is empty where other compactions followed."
 )
-TOO_SHORT = "The path is too short to compare with stretches without a compaction."
-TOO_LATE = "All of it came long after the compaction: there is nothing to compare it with."
-LEAST_EXPECTED = 0.05
-"""Less is shown as 0.0, and where nothing came soon after a compaction it compares nothing."""
+NOT_COMPARED = "None of these can be compared with stretches without a compaction."
 _LONGEST = 160
 _MOST_NEEDED_PLACES = 4
 _LEAST_PART = 0.1
@@ -394,44 +391,30 @@ def _needed(need: Need) -> int:
 
 
 def expected_words(expected: Expected | None) -> str:
-    """How much of it would be expected without a compaction, in a sentence."""
-    if expected is None:
-        return TOO_SHORT
-    if not expected.soon and expected.number < LEAST_EXPECTED:
-        return TOO_LATE
-    how_many = f"{expected.soon:,}" if expected.soon else "None"
-    words = f"{how_many} of these came in the first {count_text(expected.after, 'entry')} after it"
-    if expected.soon and not expected.found:
-        return f"{words}, all first done too long before it to be compared."
-    if expected.found < expected.soon:
-        before = count_text(expected.before, "entry")
-        words += f", {expected.found:,} first done in the {before} before what was kept"
+    """How much of it can be compared, and how much would be expected without a compaction, in a
+    sentence."""
+    if expected is None or not expected.found:
+        return NOT_COMPARED
     return (
-        f"{words}; where nothing was compacted, as many entries have {expected.number:.1f} such "
-        f"({count_text(expected.places, 'place')} compared)."
+        f"{expected.found:,} of these can be compared with stretches without a compaction, where "
+        f"{expected.number:.1f} would be expected."
     )
 
 
 def path_words(needed: NeededAgain) -> str:
-    """All of a path in two or three sentences."""
+    """All of a path in a sentence, and in others how much of it would be expected anyway, where
+    that can be said, and what is not counted; before them where nothing was done yet after the
+    latest compaction."""
+    words, expected = f"{needs_words(needed.needs)}.", needed.expected
+    if needed.unfollowed >= 0:
+        unfollowed = unfollowed_words(needed.unfollowed)
+        words = f"{unfollowed}. {words}" if len(needed.after) > 1 else f"{unfollowed}."
+    if expected and expected.found:
+        words += f" {expected_words(expected)}"
     doubt = doubt_words(needed.after)
-    return f"{_path_words(needed)} {doubt}" if doubt else _path_words(needed)
+    return f"{words} {doubt}" if doubt else words
 
 
-def _path_words(needed: NeededAgain) -> str:
-    expected = needed.expected
-    words = f"{needs_words(needed.needs)}."
-    if not needed.needs:
-        return words
-    if expected is None or not any(one.needs and one.expected for one in needed.after):
-        return f"{words} {TOO_SHORT}"
-    compared, every = sum(one.expected is not None for one in needed.after), len(needed.after)
-    if not expected.soon and expected.number < LEAST_EXPECTED:
-        return words
-    where = "a compaction"
-    if compared < every:
-        where = f"the {compared:,} of {every:,} compactions that can be compared"
-    return (
-        f"{words} {expected.soon:,} of these came soon after {where}; expected without: "
-        f"{expected.number:.1f}."
-    )
+def unfollowed_words(compaction: int) -> str:
+    """Why nothing can have been needed again after a compaction, in a sentence without its end."""
+    return f"Nothing follows compaction #{compaction} yet"

@@ -151,8 +151,7 @@ def session_named(name: str, database: Path | None) -> Iterator[Named]:
         with _passing_workbench() as bench:
             report = bench.import_blocking(file, session_id=session_id, alone=True)
             for problem in report.problems:
-                note = f"{file}, line {problem.line}: {problem.reason}"
-                print(visible_line(note), file=sys.stderr)
+                print(visible_line(problem.at(str(file))), file=sys.stderr)
             yield Named(bench, report.key, stored=False)
         return
     library, _, number = name.partition(":")

@@ -273,7 +273,7 @@ def _compaction(state: Mapping[str, Any], task: Task) -> tuple[list[Cut], list[t
     first = kept[0] if kept else -1
     if kept != list(range(first, count)) and kept:
         reason = "the compaction keeps single messages; shown as kept is all from the first of them"
-        task.problems.append(remark(count, reason))
+        task.problems.append(remark(count, reason, "message"))
     summary = next((one for one in messages if _is_summary(one)), None)
     if summary is None:
         summary = {"metadata": {"kind": "compaction_summary"}, "role": "user"}
@@ -360,10 +360,10 @@ def _removed_ranges(task: Task) -> list[Cut]:
         cuts.append(Cut(at, at + 0.5 + len(cuts) / 1e6, first, shown, has_message=False))
         if found[0]:
             reason = f"still sent of what is before the messages that it replaces: {found[0]}"
-            task.problems.append(Problem(at + 1, reason))
+            task.problems.append(Problem(at + 1, reason, unit="message"))
     if cuts:
         reason = "what the editor shows has ranges of messages that were left out: shown as a cut"
-        task.problems.append(remark(cuts[0].at + 1, reason))
+        task.problems.append(remark(cuts[0].at + 1, reason, "message"))
     return cuts
 
 

@@ -102,7 +102,9 @@ def recorded(values: list[dict[str, Any]]) -> Mapping[str, Any]:
 class UnknownTypes:
     """Counts records of types that are not known, to name each type once."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit: str = "line") -> None:
+        """``unit``: what the numbers of records count."""
+        self._unit = unit
         self._counts: dict[str, int] = {}
         self._lines: dict[str, int] = {}
 
@@ -117,4 +119,4 @@ class UnknownTypes:
             are = "record of the type {!r} is not known; it is kept"
             if count > 1:
                 are = "records of the type {!r} are not known; they are kept"
-            yield remark(self._lines[kind], f"{count} {are.format(kind[:80])}")
+            yield remark(self._lines[kind], f"{count} {are.format(kind[:80])}", self._unit)

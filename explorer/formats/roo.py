@@ -194,7 +194,7 @@ def _find_tail(
     before = [at for at in range(first) if at not in hidden and at not in own]
     if before:
         reason = f"still sent of what is before the messages that it replaces: {len(before)}"
-        task.problems.append(remark(cut.at + 1, reason))
+        task.problems.append(remark(cut.at + 1, reason, "message"))
     time = time_ms(cut.shown.get("ts")) if cut.shown is not None else 0.0
     last = cut.at
     while (
@@ -216,5 +216,5 @@ def _cut_without_message(task: Task, shown: dict[str, Any]) -> Cut:
         if 0 < task.time_of(index) < time:
             at = index
     reason = "the editor shows a compaction that no message stands for; what is there is kept"
-    task.problems.append(remark(max(at, 0) + 1, reason))
+    task.problems.append(remark(max(at, 0) + 1, reason, "message"))
     return Cut(max(at, 0), at + 0.5, 0 if at >= 0 else -1, shown, has_message=False)

@@ -159,7 +159,7 @@ def read_task(task: Task, cuts: Sequence[Cut]) -> Iterator[ReadEntry | Aside | P
     """The entries of a task with its compactions, then what the editor shows and no entry has."""
     yield from task.problems
     requests = requests_of(task)
-    unknown = UnknownTypes()
+    unknown = UnknownTypes("message")
     reader = _Reader(task)
     by_message = {cut.at: cut for cut in cuts if cut.has_message}
     steps: list[tuple[float, int, Cut | None]] = [
@@ -173,7 +173,8 @@ def read_task(task: Task, cuts: Sequence[Cut]) -> Iterator[ReadEntry | Aside | P
         message = task.messages[at]
         if not isinstance(message, dict):
             yield Aside(at + 1, compact(message).encode(), "the message is not a JSON object")
-            yield Problem(at + 1, "the message is not a JSON object; it was kept aside")
+            reason = "it is not a JSON object and was kept aside"
+            yield Problem(at + 1, reason, unit="message")
             continue
         if message.get("role") not in ("user", "assistant"):
             unknown.add(text_at(message, "role") or text_at(message, "type"), at + 1)

@@ -62,7 +62,7 @@ class Cost(Struct):
     read_again: int = 0
     """Of these: what the person asked for again, and files that were read again."""
     compared: int = 0
-    """Those that can be held against stretches without a compaction ..."""
+    """Those that can be compared with stretches without a compaction ..."""
     expected: float = 0.0
     """... in which so many would be expected."""
     tokens: int = 0

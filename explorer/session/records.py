@@ -80,14 +80,22 @@ class Problem(NamedTuple):
     """Something in a file that a person should know."""
 
     line: int
+    """Counted from 1; 0 for the file as a whole."""
     reason: str
     is_remark: bool = False
     """No fault of the file: how something in it is known, or that it is kept as it is."""
+    unit: str = "line"
+    """What is counted: a line, or a message where a file is one document."""
+
+    def at(self, name: str) -> str:
+        """The place and what is there. ``name``: the file's."""
+        place = f"{name}, {self.unit} {self.line}" if self.line else name
+        return f"{place}: {self.reason}"
 
 
-def remark(line: int, reason: str) -> Problem:
+def remark(line: int, reason: str, unit: str = "line") -> Problem:
     """A ``Problem`` that is no fault."""
-    return Problem(line, reason, is_remark=True)
+    return Problem(line, reason, True, unit)
 
 
 class ReadReport(Struct):

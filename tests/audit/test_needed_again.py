@@ -8,8 +8,7 @@ import pytest
 from explorer.audit.needed_again import Expected
 from explorer.audit.repeats import NeedKind, ShownLines
 from explorer.audit.words import (
-    TOO_LATE,
-    TOO_SHORT,
+    NOT_COMPARED,
     before_words,
     expected_words,
     lines_text,
@@ -231,8 +230,9 @@ def test_habit_is_expected_without_a_compaction_too() -> None:
     expected = made.found().after[0].expected
     assert expected is not None and expected.found == 1
     assert expected.number == pytest.approx(1, abs=0.2), "it is no more than elsewhere"
-    assert " in the first " in expected_words(expected)
-    assert "1 of these came soon after a compaction; expected without" in path_words(made.found())
+    words = "1 of these can be compared with stretches without a compaction, where 1."
+    assert expected_words(expected).startswith(words)
+    assert words in path_words(made.found())
 
 
 def test_what_only_a_compaction_brings_is_not_expected() -> None:
@@ -255,21 +255,14 @@ def test_a_short_path_is_not_compared() -> None:
     made.read()
     found = made.found()
     assert found.after[0].expected is None and found.expected is None
-    assert expected_words(None) == TOO_SHORT and TOO_SHORT in path_words(found)
-    assert expected_words(Expected(0.04, 0, 22, 21, 20)) == TOO_LATE
-    # What is compared is told alone: nothing of it is compared with nothing.
-    assert expected_words(Expected(0.04, 0, 22, 21, 20, soon=6)) == (
-        "6 of these came in the first 21 entries after it, all first done too long before it to be "
-        "compared."
+    # Of what came late, or was done long before, there is no stretch to compare with.
+    for nothing in (None, Expected(0.04, 0, 22, 21, 20), Expected(1.3, 0, 22, 21, 20, soon=6)):
+        assert expected_words(nothing) == NOT_COMPARED
+    assert path_words(found) == f"{needs_words(found.needs)}."
+    assert expected_words(Expected(1.34, 4, 22, 21, 20, soon=6)) == (
+        "4 of these can be compared with stretches without a compaction, where 1.3 would be "
+        "expected."
     )
-    compared = "; where nothing was compacted, as many entries have 1.3 such (20 places compared)."
-    for soon, found, words in (
-        (6, 4, "6 of these came in the first 21 entries after it, 4 first done in the 22 entries "
-               "before what was kept"),
-        (6, 6, "6 of these came in the first 21 entries after it"),
-        (0, 0, "None of these came in the first 21 entries after it"),
-    ):  # fmt: skip
-        assert expected_words(Expected(1.3, found, 22, 21, 20, soon)) == words + compared
 
 
 def test_a_comparison_of_nothing_with_nothing_is_no_headline() -> None:

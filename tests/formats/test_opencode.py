@@ -528,3 +528,10 @@ def test_sessions_of_a_folder_are_related(tmp_path: Path) -> None:
     assert not OPENCODE.related(old)
     assert len(Reading(top).source.files) == 1 + 2 + 2
     assert Reading(top, "old").header.session_id == "old"
+
+
+def test_what_is_no_message_is_named_by_its_number(tmp_path: Path) -> None:
+    one = session("ses", user("m1", 1, "a"), user("m2", 2, "b"))
+    one["messages"].append("c")
+    (problem,) = Reading(store.write_export(tmp_path / "ses.json", one)).report.problems
+    assert problem.at("ses.json") == "ses.json: message 3 is no message; it was put aside"

@@ -464,7 +464,7 @@ class RepairController(QObject):
             return False
         window.map.select(at)
         window.show_tab("compaction")
-        window.compaction.set_at(None if at == document.leaf else at)
+        window.compaction.set_at(at)
         return True
 
 

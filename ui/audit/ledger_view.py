@@ -18,7 +18,7 @@ from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.loader import Loader
-from ui.widgets.panels import FoldButton, column_in, inset, row
+from ui.widgets.panels import column_in, inset, row
 from ui.widgets.swatch import Legend, Share
 from ui.widgets.table import RIGHT, Column
 from ui.widgets.terms import PRUNED_NOTES
@@ -70,7 +70,7 @@ class RulePart(QWidget):
         meaning = "" if verdict is LedgerVerdict.LOST else f" {MEANINGS[verdict]}"
         lives = ledger.summaries(at)
         if verdict is LedgerVerdict.IN_THIS_SUMMARY and lives:
-            head = f"In the summary of #{lives[-1]}"
+            head = f"Summarized by #{lives[-1]}"
         spoken = f"#{entry}: {head}.{meaning} {rule}"
         links = entry_links(f"{meaning} {rule}", entry)
         self.rule.set_words(f"<b>#{entry}: {head}.</b>{links}", spoken)
@@ -78,7 +78,7 @@ class RulePart(QWidget):
         has_lives = len(lives) > 1 and verdict is not LedgerVerdict.VERBATIM
         self.lives.setVisible(has_lives)
         if has_lives:
-            words = "Lives on in the summary of " + ", then ".join(f"#{each}" for each in lives)
+            words = "Summarized by " + ", then by ".join(f"#{each}" for each in lives)
             self.lives.set_words(entry_links(f"{words}."), f"{words}.")
         known = ledger.known(at)
         self.badge.set_known(known)
@@ -165,9 +165,7 @@ class LedgerView(QWidget):
         self.search.setPlaceholderText("Find in the ledger")
         self.search.setAccessibleName("Find in the ledger")
         self.search.setClearButtonEnabled(True)
-        self.fold = FoldButton("Verdicts", "The verdicts, to show the entries of one", self)
-        self.fold.toggled.connect(self.legend.setVisible)
-        self.fold.hide()
+        self._is_low = False
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(SEARCH_REST_MS)
@@ -192,9 +190,8 @@ class LedgerView(QWidget):
     def _lay_out(self) -> None:
         head = QWidget(self)
         lines = column_in(head, S4, (S16, S8, S16, S8))
-        line = row(self.search, self.fold, wide=self.search)
         lines.addWidget(self.legend)
-        lines.addLayout(line)
+        lines.addWidget(self.search)
         column = column_in(self, 0)
         column.addWidget(head)
         column.addWidget(self.table, 1)
@@ -214,9 +211,12 @@ class LedgerView(QWidget):
         if ledger is None:
             self.search.clear()
         self.model.show_ledger(ledger, previews)
-        shares = [] if ledger is None else shares_of(ledger)
-        self.legend.set_shares(shares)
+        self._show_legend()
         self._choose()
+
+    def _show_legend(self) -> None:
+        ledger = self.model.ledger
+        self.legend.set_shares([] if ledger is None else shares_of(ledger, self._is_low))
 
     def show_entry(self, entry: int) -> None:
         """Choose an entry's row, as when it was selected in another view."""
@@ -232,11 +232,9 @@ class LedgerView(QWidget):
         self._tell(entry)
 
     def set_low(self, is_low: bool) -> None:
-        """In a low window the verdicts are folded, unless one of them filters the entries."""
-        self.fold.setVisible(is_low)
-        shows = not is_low or bool(self.legend.filter_key())
-        self.fold.setChecked(shows)
-        self.legend.setVisible(shows)
+        """In a low window the figures of the verdicts are in their tips."""
+        self._is_low = is_low
+        self._show_legend()
 
     # choosing ------------------------------------------------------------------------------------
 
@@ -283,14 +281,16 @@ class LedgerView(QWidget):
 _TITLES = {LedgerVerdict.PRUNED: PRUNED_NOTES}
 
 
-def shares_of(ledger: Ledger) -> list[Share]:
-    """The verdicts that there are, for the legend, each with its tokens."""
+def shares_of(ledger: Ledger, is_short: bool = False) -> list[Share]:
+    """The verdicts that there are, for the legend, each with its tokens. ``is_short``: as words
+    alone, as rows begin with them."""
     return [
         Share(
             str(int(verdict)),
             f"{_TITLES.get(verdict) or VERDICTS[verdict]} ({full(ledger.counts[verdict])})",
             ledger.tokens[verdict],
             texture(verdict),
+            label=(LEADS.get(verdict, "").strip() or VERDICTS[verdict]) if is_short else "",
         )
         for verdict in LedgerVerdict
         if ledger.counts[verdict]

@@ -156,9 +156,16 @@ class CompactionController(QObject):
         self._state.window.show_tab("compaction")
         self._tab_shown()
 
+    def write_instructions(self) -> None:
+        """Show the tab with the keyboard on the instructions."""
+        self._state.window.show_tab("compaction")
+        self._panel.set_up()
+
     def _tab_shown(self) -> None:
-        """Reveal the cut on the map when the tab is opened."""
+        """Reveal the cut on the map when the tab is opened; a lesson shows what it is about."""
         window, shown = self._state.window, self._panel.partition
+        if self._state.is_trying:
+            return
         if window.tab == "compaction" and shown is not None and shown.cut >= 0:
             window.map.reveal(shown.path[min(shown.cut, len(shown.path) - 1)])
 

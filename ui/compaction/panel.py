@@ -29,28 +29,42 @@ from ui.widgets.panels import EmptyState, column_in
 
 
 class ManualCut:
-    """A position of a path, or none."""
+    """A position of the path to the leaf, or none. Each leaf has its own, so that the undo of a
+    compaction comes back to the one before it."""
 
     def __init__(self) -> None:
         self.position: int | None = None
         self._leaf = -1
         """The leaf of the path on which it was chosen."""
+        self._by_leaf: dict[int, int] = {}
 
     def choose(self, position: int | None, leaf: int) -> None:
         """Cut at a position of the path to a leaf; None: where the settings put it."""
         self.position, self._leaf = position, leaf
+        if position is None:
+            self._by_leaf.pop(leaf, None)
+        else:
+            self._by_leaf[leaf] = position
 
     def forget(self) -> None:
-        """Cut where the settings put it."""
+        """Cut where the settings put it, at every leaf."""
         self.position = None
+        self._by_leaf.clear()
 
     def follow(self, tree: SessionTree, leaf: int) -> None:
-        """Keep the chosen place only where the path to the new leaf continues from its leaf."""
-        if self.position is None or leaf == self._leaf:
+        """Take the place that was chosen at the new leaf; else keep that of the old one where the
+        path goes on from there without a compaction."""
+        if leaf == self._leaf:
             return
-        if leaf < 0 or tree.path(leaf).position(self._leaf) < 0:
-            self.position = None
-        self._leaf = leaf
+        place = self._by_leaf.get(leaf)
+        if place is None and self.position is not None and self._goes_on(tree, leaf):
+            place = self._by_leaf[leaf] = self.position
+        self.position, self._leaf = place, leaf
+
+    def _goes_on(self, tree: SessionTree, leaf: int) -> bool:
+        path = tree.path(leaf)
+        at = path.position(self._leaf)
+        return at >= 0 and not any(entry in tree.columns.compactions for entry in path[at + 1 :])
 
 
 _NO_LEAF = -2
@@ -201,6 +215,7 @@ class CompactionPanel(QWidget):
         setup.compare_asked.connect(self.compare_asked)
         setup.entry_requested.connect(self.entry_requested)
         setup.automatic_cut_asked.connect(lambda: self.set_cut(None))
+        setup.place_asked.connect(self.set_at)
         setup.request_asked.connect(self.show_requests)
         setup.summarize_asked.connect(self.summarize)
         setup.model_chosen.connect(self._model_picked)
@@ -248,7 +263,9 @@ class CompactionPanel(QWidget):
         self.refresh()
 
     def set_at(self, at: int | None) -> None:
-        """Preview at another entry; None is the leaf."""
+        """Preview at another entry; None is the leaf, wherever it moves."""
+        if self._document is not None and at == self._document.leaf:
+            at = None
         if at != self._at:
             self._at = at
             self._cut.forget()
@@ -331,8 +348,7 @@ class CompactionPanel(QWidget):
             self._cut.forget()
             shown = document.compaction.preview(self._at, self._profile, self._settings, None)
         self._shown = shown
-        at_leaf = self._at is None or self._at == document.leaf
-        self.setup.show_partition(document, shown, self.cut is not None, at_leaf)
+        self.setup.show_partition(document, shown, self.cut is not None)
         if self._draft is not None:
             self._draft.refresh()
         self.partition_changed.emit(shown)
@@ -518,7 +534,6 @@ class CompactionPanel(QWidget):
         others = len(self.drafts()) - 1
         self.draft.clear()
         self._drafted, self._at = None, None
-        self._cut.forget()
         self._pages.setCurrentWidget(self.setup)
         undo = self.undo_requested.emit
         sizes = (tokens_before, tokens_after)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
@@ -49,7 +50,7 @@ class PartScroller(QObject):
 
     def _show(self) -> None:
         part, body = self._part, self._area.widget()
-        if part is None or body is None or not body.isAncestorOf(part):
+        if part is None or not isValid(part) or body is None or not body.isAncestorOf(part):
             return
         # Of a text, Qt's own way would show the line with the cursor alone.
         top = part.mapTo(body, QPoint(0, 0)).y()
@@ -65,9 +66,10 @@ LEAST_ROWS = ((600, 5), (440, 3), (0, 2))
 """Whole rows of the ledger at least, by the height of the page at a text scale of 100 %."""
 QWIDGETSIZE_MAX = 16_777_215
 HIGH, WORDY = 360, 600
-"""Heights at a text scale of 100 % from which the ledger and the foot stay visible while the rest
-scrolls, and from which the chosen row's reason stands below the rows then, since its tip has it
-too, and the budget above the sliders, since the gauge in the header has most of it."""
+"""Heights at a text scale of 100 % from which the ledger, the instructions and the estimate stay
+visible while the rest scrolls, as the button does in every height, and from which the chosen row's
+reason stands below the rows then, since its tip has it too, and the budget above the sliders, since
+the gauge in the header has most of it."""
 
 
 class SetupPage(QWidget):
@@ -79,6 +81,7 @@ class SetupPage(QWidget):
     compare_asked = Signal()
     entry_requested = Signal(int)
     automatic_cut_asked = Signal()
+    place_asked = Signal(int)
     request_asked = Signal()
     summarize_asked = Signal()
     model_chosen = Signal(str)
@@ -91,6 +94,7 @@ class SetupPage(QWidget):
         self._profile = Profile("", "")
         self._settings = Settings()
         self.shown: Partition | None = None
+        self._selected = -1
         # Placed before it is filled: a subtree that moves is styled anew, part by part.
         self.area = area = WholeArea(self)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -134,6 +138,7 @@ class SetupPage(QWidget):
         part.compare_asked.connect(self.compare_asked)
         part.entry_requested.connect(self.entry_requested)
         part.automatic_cut_asked.connect(self.automatic_cut_asked)
+        part.place_asked.connect(self.place_asked)
         self._add(part)
 
     def _build_shaping(self) -> None:
@@ -187,7 +192,7 @@ class SetupPage(QWidget):
         self.summarize, self.model, self.price = foot.summarize, foot.model, foot.price
         foot.summarize_asked.connect(self.summarize_asked)
         foot.model_chosen.connect(self.model_chosen)
-        self._foot_line = Hairline(parent=self)
+        self._foot_line, self._button_line = Hairline(parent=self), Hairline(parent=self)
         self._outer = QVBoxLayout(self)
         self._outer.setContentsMargins(0, 0, 0, 0)
         self._outer.setSpacing(0)
@@ -214,7 +219,7 @@ class SetupPage(QWidget):
         return super().eventFilter(watched, event)
 
     def _place_foot(self) -> None:
-        """Only the controls scroll; in a page that is too low for that all of it does."""
+        """Only the controls scroll; in a page that is too low all but the button does."""
         height = self.height()
         self.table.hold_rows(next(rows for least, rows in LEAST_ROWS if height >= scaled(least)))
         in_sight, is_wordy = height >= scaled(HIGH), height >= scaled(WORDY)
@@ -230,12 +235,19 @@ class SetupPage(QWidget):
         # In sight it takes what is left; where it scrolls it counts with its own height.
         expanding, ignored = QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
         self.table.setSizePolicy(expanding, ignored if in_sight else expanding)
-        place = self._outer if in_sight else self._column
+        place, foot = self._outer if in_sight else self._column, self.outcome_part
         for part in (
-            self._ledger_line, self.table, self.entry_why,
-            self._foot_line, self.request_part, self.outcome_part,
+            self._ledger_line, self.table, self.entry_why, self._foot_line, self.request_part,
         ):  # fmt: skip
             place.addWidget(part, int(part is self.table))
+        if in_sight:
+            foot.take_estimate()
+        else:
+            self._column.addWidget(foot.estimate)
+        self._column.setContentsMargins(0, 0, 0, 0 if in_sight else S8)
+        self._button_line.setVisible(not in_sight)
+        for part in (self._button_line, foot):
+            self._outer.addWidget(part)
         self._fit_area()
 
     def minimumSizeHint(self) -> QSize:
@@ -254,10 +266,17 @@ class SetupPage(QWidget):
 
     def showEvent(self, event: QShowEvent, /) -> None:
         super().showEvent(event)
+        if not event.spontaneous():
+            # It opens with the choices and the reason of the cut.
+            self.area.verticalScrollBar().setValue(0)
         # The table has its height only now.
         QTimer.singleShot(0, self, self._reveal)
 
     def _reveal(self) -> None:
+        focus = self.focusWidget()
+        if focus is not None and focus.hasFocus() and self._body.isAncestorOf(focus):
+            # Who comes back to what they wrote goes on where they were.
+            self.bring(focus, focus)
         if self.shown is not None:
             self._reveal_cut(self.shown)
 
@@ -281,16 +300,15 @@ class SetupPage(QWidget):
         """The id of the model chosen; empty when there is none."""
         return self.outcome_part.chosen_model()
 
-    def show_partition(
-        self, document: Document, shown: Partition, by_hand: bool, at_leaf: bool
-    ) -> None:
+    def show_partition(self, document: Document, shown: Partition, by_hand: bool) -> None:
         """Show what a compaction would do."""
         cut_moved = self.shown is None or self.shown.cut != shown.cut
         self.shown = shown
-        self.budget.show_partition(shown, self._profile, self._settings, at_leaf)
-        self.following.show_partition(shown, by_hand)
+        self.budget.show_partition(shown, self._profile, self._settings)
+        self.following.show_partition(shown, by_hand, document.leaf)
         self.ledger.show_partition(shown, document.tree, document.payloads.shown)
         self.entry_why.show_partition(shown, document.tree)
+        self._keep_marked()
         if cut_moved:
             self._reveal_cut(shown)
         self.request.setEnabled(is_possible(shown))
@@ -300,14 +318,27 @@ class SetupPage(QWidget):
     def show_entry(self, entry: int) -> None:
         """Follow an entry that was selected in another view; -1 for none."""
         self.entry_why.show_entry(entry)
-        shown = self.shown
+        self.following.show_selected(entry)
+        self._selected = entry
+        row = self._mark_selected()
+        if row >= 0:
+            self.table.scrollTo(self.ledger.index(row, 0))
+
+    def _mark_selected(self) -> int:
+        """Make the row of the selected entry the current one; returns it, or -1."""
+        shown, entry = self.shown, self._selected
         position = shown.path.position(entry) if shown is not None and entry >= 0 else -1
         row = self.ledger.row_of(position)
-        if row >= 0:
+        if row < 0:
+            self.table.setCurrentIndex(QModelIndex())
+        elif row != self.table.currentIndex().row():
             self.table.selectRow(row)
-            self.table.scrollTo(self.ledger.index(row, 0))
-        else:
-            self.table.clearSelection()
+        return row
+
+    def _keep_marked(self) -> None:
+        """Other rows may have no current one, which the arrow keys would begin at."""
+        if not self.table.currentIndex().isValid():
+            self._mark_selected()
 
     def _row_chosen(self, current: QModelIndex) -> None:
         """The arrow keys walk through the sentences."""
@@ -366,6 +397,7 @@ class SetupPage(QWidget):
 
     def _filter(self, key: str) -> None:
         self.ledger.set_filter(int(key) if key else -1)
+        self._keep_marked()
         if not key and self.shown is not None:
             self._reveal_cut(self.shown)
 

@@ -55,6 +55,16 @@ def reason_html(shown: Partition, by_hand: bool) -> str:
     return text
 
 
+def place_words(at: int, leaf: int, selected: int) -> tuple[str, int, str]:
+    """Where it is previewed, and the other place that a person may mean, which is the leaf, or from
+    there the selected entry: its entry (-1: none), and what a link to it says."""
+    if at != leaf:
+        return f"Previewed at #{at}", leaf, f"at the leaf, #{leaf}, instead"
+    if selected in (-1, leaf):
+        return f"Previewed at the leaf, #{leaf}", -1, ""
+    return f"Previewed at the leaf, #{leaf}", selected, f"preview at #{selected} instead"
+
+
 _TELLING_RATIO = 0.05
 """What a provider counts for each token here, when it is off by less, is not said."""
 

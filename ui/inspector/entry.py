@@ -399,6 +399,10 @@ class EntryPane(QWidget):
             column.addWidget(view)
         column.addStretch(1)
         self._marker.forget()
+        focus = self.focusWidget()
+        if focus is not None and focus.hasFocus() and self.area.isAncestorOf(focus):
+            # Else it would go to a part of the window that nobody looks at.
+            self.area.setFocus()
         old = self.area.takeWidget()
         if old is not None:
             for text in old.findChildren(PlainTextView):

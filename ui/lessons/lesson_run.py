@@ -217,7 +217,7 @@ class LessonRun(QObject):
         window, place = self._state.window, now.place
         self._moves = True
         self._state.try_rules(place.profile, place.settings)
-        window.compaction.set_at(None if place.at == now.document.leaf else place.at)
+        window.compaction.set_at(place.at)
         window.compaction.set_cut(None)
         if window.map.shown is Shown.LIST:
             window.map.show_as(Shown.BOTH)
@@ -343,10 +343,12 @@ class LessonRun(QObject):
         if step.kind == "cut" and answer is not None and self._prediction.cut not in answer.cuts:
             window.compaction.set_cut(answer.cuts[0])
         self._draw_cut(step)
+        # What was predicted stays in sight beside the answer, where both fit.
         if step.kind == "cut":
-            window.map.show_cut()
+            window.map.bring_cut()
         elif answer is not None and answer.selected >= 0:
-            window.map.select(answer.selected)
+            window.map.bring(answer.selected)
+            window.map.select(answer.selected, reveal=False)
         self._moves = False
 
     # the map's keys ------------------------------------------------------------------------------

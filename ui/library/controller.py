@@ -31,12 +31,12 @@ class ImportNotes(Struct):
 
     failed: list[str] = field(default_factory=list)
     """One sentence for each file; it names the file and the reason."""
-    odd: list[tuple[str, int, str]] = field(default_factory=list)
-    """File name, line counted from 1, and what was wrong with it."""
+    odd: list[tuple[str, str]] = field(default_factory=list)
+    """A file's name, and where in it what was wrong, in a sentence."""
 
     def notice(self) -> Notice | None:
         """What to tell the person; None when all went well."""
-        lines = [f"{name}, line {line}: {reason}" for name, line, reason in self.odd]
+        lines = [sentence for _, sentence in self.odd]
         everything = "\n".join([*self.failed, *lines])
         if self.failed:
             more = len(self.failed) - 1
@@ -50,11 +50,11 @@ class ImportNotes(Struct):
             )
         if not lines:
             return None
-        names = sorted({name for name, _, _ in self.odd})
+        names = sorted({name for name, _ in self.odd})
         where = names[0] if len(names) == 1 else count(len(names), "file")
         what = lines[0]
         if len(lines) > 1:
-            what = f"{where}: {len(lines):,} lines were not as expected."
+            what = f"{where}: {len(lines):,} things were not as expected."
         return Notice(
             "warning",
             what,
@@ -290,7 +290,7 @@ class SessionsController(QObject):
         finally:
             task.end()
         faults = (one for one in report.problems if not one.is_remark)
-        notes.odd += [(path.name, one.line, one.reason) for one in faults]
+        notes.odd += [(path.name, one.at(path.name)) for one in faults]
         word = "up to date" if report.unchanged else f"{report.added:,} entries added"
         self._state.say(f"{path.name}: {word}")
         return report

@@ -15,7 +15,7 @@ from ui.widgets.choice import ChoiceBox, show_checked
 from ui.widgets.figures import full
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import LinkButton
-from ui.widgets.panels import column_in, row
+from ui.widgets.panels import column_in, enable_unless, push_button, row
 from ui.widgets.table import RIGHT, Column, Table, TableModel
 
 PLACE_TITLES: Mapping[Place, str] = {
@@ -160,7 +160,11 @@ class FilterBar(QWidget):
     libraries_asked = Signal()
     """Libraries of teams are to be added or removed."""
     search_asked = Signal(str)
-    """Return in the line: look for its words in the entries' texts."""
+    """Look for the words of the line in the entries' texts."""
+    open_asked = Signal()
+    """Return in the line: open the first session that the filters let through."""
+    table_asked = Signal()
+    """The Down key in the line: go on in the sessions."""
     save_asked = Signal()
     saved_chosen = Signal(str)
     forget_asked = Signal(str)
@@ -173,11 +177,15 @@ class FilterBar(QWidget):
         self._lists: dict[str, ValueList] = {}
         """By field; made when they are first opened."""
         self.line = QLineEdit(self)
-        self.line.setPlaceholderText("Filter by title, folder, note… Enter searches all entries")
-        self.line.setAccessibleName("Filter the sessions; Enter searches the text of all entries")
+        self.line.setPlaceholderText("Filter by title, folder, note…")
+        self.line.setAccessibleName("Filter the sessions; Enter opens the first of them")
         self.line.setClearButtonEnabled(True)
         self.line.textChanged.connect(lambda text: self._take(words=" ".join(text.split())))
-        self.line.returnPressed.connect(lambda: self.search_asked.emit(self.filters.words))
+        self.line.returnPressed.connect(self.open_asked)
+        self.search = push_button(
+            "Search te&xts", self, "Look for these words in the text of all entries (Ctrl+Enter)"
+        )
+        self.search.clicked.connect(self.search_texts)
         self.places = self._places()
         chips = self._chips()
         column = column_in(self, S8)
@@ -188,7 +196,7 @@ class FilterBar(QWidget):
             lambda at: self.library_chosen.emit(self.libraries.itemData(at))
         )
         self.libraries.hide()
-        parts = (self.libraries, self.line, *self.places.buttons())
+        parts = (self.libraries, self.line, self.search, *self.places.buttons())
         column.addLayout(row(*parts, spacing=S4, wide=self.line))
         column.addLayout(wrapping_row(*chips, across=S4))
         self.show_filters(self.filters)
@@ -298,11 +306,24 @@ class FilterBar(QWidget):
         show_checked(self.started, filters.started)
         show_checked(self.saved, False)
         self.clear.setVisible(filters.is_narrowed)
+        enable_unless(self.search, "" if filters.words else "Type what to look for first.")
 
     def focus_line(self) -> None:
         """Put the keyboard into the line."""
         self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.line.selectAll()
+
+    def search_texts(self) -> None:
+        """Look for the words of the line in the text of all entries."""
+        if self.filters.words:
+            self.search_asked.emit(self.filters.words)
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        # The line itself has no use for it.
+        if event.key() == Qt.Key.Key_Down and self.line.hasFocus():
+            self.table_asked.emit()
+        else:
+            super().keyPressEvent(event)
 
     def clear_filters(self) -> None:
         """Let all sessions of the place through."""

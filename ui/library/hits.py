@@ -73,6 +73,7 @@ class HitsPanel(QWidget):
         super().__init__(parent)
         self._words = ""
         self.title = QLabel("", self)
+        self.title.setWordWrap(True)
         bind_font(self.title, lambda: ui_font(0, bold=True))
         self.close_link = LinkButton("Hide hits", self)
         bind_font(self.close_link, small_font)
@@ -88,7 +89,7 @@ class HitsPanel(QWidget):
         self.table.setItemDelegateForColumn(_TEXT, LineDelegate(self.table))
         self.table.row_activated.connect(lambda one: self.opened.emit(one.hit.key, one.hit.index))
         self.table.restyle()
-        head = row(self.title, 1, self.close_link)
+        head = row(self.title, self.close_link, wide=self.title)
         head.setContentsMargins(S16, S4, S16, 0)
         column = column_in(self, S4)
         column.addLayout(head)

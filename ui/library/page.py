@@ -118,6 +118,7 @@ class LibraryPage(Dialog):
         self.table.row_activated.connect(lambda one: self.open_asked.emit(one.session.key, -1))
         self.table.choice_changed.connect(self._follow)
         self.table.menu_asked.connect(self._menu)
+        self.filters.table_asked.connect(self._go_to_first)
         self._follow()
         yield
         fit(self, 1180, 820)
@@ -168,11 +169,9 @@ class LibraryPage(Dialog):
 
     @cached_property
     def no_match(self) -> EmptyState:
-        state = EmptyState("filter", "", "", "Clear filters", self, "Search all entries")
+        state = EmptyState("filter", "", "", "Clear filters", self, "Search texts")
         state.pressed.connect(self.filters.clear_filters)
-        state.other_pressed.connect(
-            lambda: self.filters.search_asked.emit(self.filters.filters.words)
-        )
+        state.other_pressed.connect(self.filters.search_texts)
         self.stack.addWidget(state)
         return state
 
@@ -232,6 +231,7 @@ class LibraryPage(Dialog):
         )
         for text, sequences, run in (
             ("Filter", ("Ctrl+F",), self.filters.focus_line),
+            ("Search texts", ("Ctrl+Return", "Ctrl+Enter"), self.filters.search_texts),
             ("Sessions", ("F6",), self._focus_table),
         ):
             self._action(text, "", run, sequences)
@@ -289,7 +289,9 @@ class LibraryPage(Dialog):
             self.stack.addWidget(part)
         upper = QWidget(self)
         column = column_in(upper, S8)
+        # The table gives it its room at the end: nothing that one aims at moves.
         column.addWidget(self.stack, 1)
+        column.addWidget(self.notice)
         column.addLayout(bar)
         self.parts = QSplitter(Qt.Orientation.Vertical, self)
         self.parts.setChildrenCollapsible(False)
@@ -297,7 +299,7 @@ class LibraryPage(Dialog):
         self.parts.setStretchFactor(0, 3)
         top = column_of(self.filters, spacing=0, margins=(S16, S12, S16, S8))
         foot = column_of(self.totals, spacing=0)
-        self.lay_out(column_of(self.notice, top, spacing=0), self.parts, foot)
+        self.lay_out(top, self.parts, foot)
         foot.setContentsMargins(0, S8, 0, S12)
 
     # what is shown -------------------------------------------------------------------------------
@@ -430,6 +432,18 @@ class LibraryPage(Dialog):
     def _focus_table(self) -> None:
         if self.stack.currentWidget() is self.table:
             self.table.setFocus()
+
+    def _go_to_first(self) -> None:
+        if self.stack.currentWidget() is self.table:
+            self.table.selectRow(0)
+            self.table.setFocus()
+
+    def open_first(self) -> None:
+        """Open the first session that is listed; where none is, the way on has the keyboard."""
+        if self.stack.currentWidget() is self.table and (row := self.table.rows.at(0)) is not None:
+            self.open_asked.emit(row.session.key, -1)
+        else:
+            self._focus_what_is_left()
 
     @property
     def shows_hits(self) -> bool:

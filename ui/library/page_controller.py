@@ -88,6 +88,8 @@ class LibraryPageController(QObject):
         """What had the keyboard when they were asked for; the hits take it from there alone."""
         self._found_in: frozenset[int] | None = None
         """The sessions in which they were found; None before the first is known."""
+        self._opens_first = False
+        """The first session is to be opened as soon as the filters of now are applied."""
         self._is_stale = True
         self._steps = StepRunner(self)
         self._reader, self._filter, self._sums = Loader(self), Loader(self), Loader(self)
@@ -163,6 +165,7 @@ class LibraryPageController(QObject):
         filters.changed.connect(lambda _filters: self._filters_changed())
         page.hits_hidden.connect(self._end_search)
         filters.search_asked.connect(self._search_entries)
+        filters.open_asked.connect(self._open_first)
         filters.save_asked.connect(self._ask_save)
         filters.saved_chosen.connect(self._use_saved)
         filters.forget_asked.connect(self._forget_saved)
@@ -277,6 +280,7 @@ class LibraryPageController(QObject):
         page = self.page
         if page is None:
             return
+        self._opens_first = False
         if not self._searched:
             self._apply()
         elif page.filters.filters.words == self._searched:
@@ -287,6 +291,11 @@ class LibraryPageController(QObject):
             self._asked_from = None
         else:
             page.hide_hits()
+
+    def _open_first(self) -> None:
+        """Whoever types a name and Return means what it lets through, not what is still listed."""
+        self._opens_first = self.library is not None
+        self._apply()
 
     def _end_search(self) -> None:
         self._search += 1
@@ -299,6 +308,9 @@ class LibraryPageController(QObject):
             return
         self._rows = rows
         self.page.show_sessions(rows, not library.rows)
+        if self._opens_first:
+            self._opens_first = False
+            self.page.open_first()
         if self._is_whole:
             if self._needed is not None:
                 self._needed.follow(rows)

@@ -209,7 +209,8 @@ class LibraryDelegate(QStyledItemDelegate):
 
 
 class SessionList(QListView):
-    """Shows whole rows, and the current one whatever room it is left."""
+    """Shows whole rows, no heading as the last of them, and the current one whatever room it is
+    left."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -220,8 +221,14 @@ class SessionList(QListView):
 
     def _fit(self) -> None:
         room = self.viewport().height() + self._spare
-        last = self.visualRect(self.indexAt(QPoint(1, room - 1)))
-        spare = room - last.top() if last.isValid() and last.bottom() >= room else 0
+        index = self.indexAt(QPoint(1, room - 1))
+        edge = room
+        while index.isValid():
+            row = self.visualRect(index)
+            if row.bottom() < edge and index.data(KEY_ROLE) is not None:
+                break
+            edge, index = row.top(), index.siblingAtRow(index.row() - 1)
+        spare = room - edge
         if spare != self._spare and spare < room:
             self._spare = spare
             self.setViewportMargins(0, 0, 0, spare)

@@ -123,22 +123,29 @@ class Geometry(Struct, frozen=True):
         return measure * self.scale
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether bands and lanes move together for the sake of the words."""
+        return self.width < self.px(320)
+
+    @property
     def band(self) -> tuple[float, float]:
         """Left edge and width of the bands over the active path."""
-        return self.px(12), self.px(10)
+        return self.px(8 if self.is_narrow else 12), self.px(10)
 
     @property
     def lane_step(self) -> float:
         """The distance between lanes; many lanes move together to leave the text its room."""
-        room = max(self.px(26), 0.15 * self.width)
-        return min(self.px(26), max(self.px(6), room / max(1, self.lanes - 1)))
+        most = self.px(18 if self.is_narrow else 26)
+        room = max(most, 0.15 * self.width)
+        return min(most, max(self.px(6), room / max(1, self.lanes - 1)))
 
     def lane_x(self, lane: int) -> float:
-        return round(self.px(52) + lane * self.lane_step)
+        return round(self.px(34 if self.is_narrow else 52) + lane * self.lane_step)
 
     @property
     def glyph_left(self) -> float:
-        return max(self.px(108), self.lane_x(max(0, self.lanes - 1)) + self.px(30))
+        least = self.px(80 if self.is_narrow else 108)
+        return max(least, self.lane_x(max(0, self.lanes - 1)) + self.px(30))
 
     def indent(self, lane: int) -> float:
         """How far the text of a branch is moved in."""
@@ -154,7 +161,8 @@ class Geometry(Struct, frozen=True):
 
     @property
     def has_numbers(self) -> bool:
-        return self.width >= self.text_left + self.px(204)
+        """Whether there is room for tokens."""
+        return self.width >= self.text_left + self.px(240)
 
     @property
     def number_right(self) -> float:
@@ -172,12 +180,14 @@ class Geometry(Struct, frozen=True):
     def has_names(self) -> bool:
         """Whether there is room for what entries are named by: their indices. Where a second line
         fits, they stand there."""
-        is_wide = self.width >= self.text_left + self.px(280)
+        is_wide = self.width >= self.text_left + self.px(96)
         return is_wide and self.level is Level.ENTRIES and not self.has_details
 
     @property
     def name_right(self) -> float:
-        return self.bar_left - self.px(8) if self.has_bars else self.width - self.px(80)
+        if self.has_bars:
+            return self.bar_left - self.px(8)
+        return self.width - self.px(80 if self.has_numbers else 12)
 
     @property
     def text_right(self) -> float:

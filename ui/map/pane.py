@@ -401,6 +401,18 @@ class MapPane(QWidget):
         if entry >= 0:
             self.select(entry)
 
+    def bring(self, entry: int) -> None:
+        """Scroll to an entry by as little as shows it, whatever hides it."""
+        self.model.uncover(entry)
+        self.view.bring(entry)
+
+    def bring_cut(self) -> None:
+        """Scroll by as little as shows the rows above and below the cut."""
+        partition = self.model.partition
+        if partition is not None and partition.cut >= 0:
+            for position in (max(0, partition.cut - 1), partition.cut):
+                self.bring(partition.path[position])
+
     def show_cut(self) -> None:
         """Bring the cut on screen; what is selected stays so."""
         partition = self.model.partition

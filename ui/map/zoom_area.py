@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from msgspec.structs import replace
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
@@ -169,3 +171,14 @@ class ZoomedArea(QAbstractScrollArea):
             self.scroll_to(geometry.offset + rect.top() - margin)
         else:
             self.scroll_to(geometry.offset + rect.bottom() - geometry.height + margin)
+
+    def bring(self, entry: int) -> None:
+        """Scroll by as little as shows the whole of an entry's row: what is in sight already, and
+        not too far away, stays there."""
+        rect, geometry = self.row_rect(entry), self.geometry_now()
+        if rect.isNull():
+            return
+        if rect.top() < 0:
+            self.scroll_to(geometry.offset + math.floor(rect.top()))
+        elif rect.bottom() > geometry.height:
+            self.scroll_to(geometry.offset + math.ceil(rect.bottom()) - geometry.height)

@@ -22,6 +22,8 @@ ROOMY = 1200
 
 TIGHT = 860
 """Width below which what other menus offer makes room for name, search and gauge."""
+SIGNS = 600
+"""Width below which signs stand for words."""
 
 
 class Header(QWidget):
@@ -101,7 +103,7 @@ class Header(QWidget):
         self.profile_label.setVisible(roomy)
         # The profile goes to the tab Compaction, commands and keys are in the menu Help.
         tight = self.width() < theme.scaled(TIGHT)
-        self.search.set_room(roomy, tight)
+        self.search.set_room(roomy, self.width() < theme.scaled(SIGNS))
         for control in (self.profile, self.commands, self.help):
             control.setVisible(not tight)
         self._bound_profile(roomy)

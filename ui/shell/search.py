@@ -88,7 +88,7 @@ class SearchBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._is_tight = True
+        self._is_roomy = self._is_tight = False
         self.box = QLineEdit(self)
         self.box.setPlaceholderText("Search words, files, #entry…")
         self.box.setAccessibleName("Search this session")
@@ -127,22 +127,21 @@ class SearchBar(QWidget):
         # Who chooses where to search goes on with what to search.
         self.errors.clicked.connect(lambda: self.box.setFocus())
         self.everywhere.clicked.connect(lambda: self.box.setFocus())
-        # Without it the window would begin wider than a small screen with large text.
-        self.errors.hide()
+        # With more the window would begin wider than a small screen with large text.
+        self.errors.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         self.show_position(0, 0)
 
     def set_room(self, roomy: bool, tight: bool) -> None:
-        """Show all labels in full, or as short as possible; in a ``tight`` header only what a
-        search needs now."""
-        self._is_tight = tight
-        self.errors.setVisible(not tight or self.only_errors)
+        """Show all that there is, or what a search needs now; in a ``tight`` header signs stand
+        for words."""
+        self._is_roomy, self._is_tight = roomy, tight
         self._show_steps()
         self.errors.setToolButtonStyle(
-            Qt.ToolButtonStyle.ToolButtonTextOnly
-            if roomy
-            else Qt.ToolButtonStyle.ToolButtonIconOnly
+            Qt.ToolButtonStyle.ToolButtonIconOnly
+            if tight
+            else Qt.ToolButtonStyle.ToolButtonTextOnly
         )
-        self.box.setMinimumWidth(theme.scaled(260 if roomy else 130))
+        self.box.setMinimumWidth(theme.scaled(260 if roomy else 100 if tight else 130))
 
     def _button(self, icon: str, tip: str, step: int) -> QToolButton:
         button = QToolButton(self)
@@ -188,7 +187,8 @@ class SearchBar(QWidget):
 
     def _show_steps(self) -> None:
         looks = bool(self.box.text().strip()) or self.only_errors
-        shown = not self._is_tight or (looks and not self.everywhere.isChecked())
+        needed = looks and not self.everywhere.isChecked() and not self._is_tight
+        shown = self._is_roomy or needed
         for button in (self.previous, self.following):
             button.setVisible(shown)
 

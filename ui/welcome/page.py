@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSpacerItem, QWidget
 
 from explorer.store import SessionRow
 from ui import theme
@@ -32,6 +32,8 @@ CONSENT = (
 OPENING = "Your library is being opened."
 WIDTH = 600
 """Of the page's column, in pixels at a text scale of 100 %."""
+HEIGHT = 560
+"""Of the column with all sessions that it lists, likewise."""
 NARROW = 460
 """Width of the column below which a sentence stands under its button."""
 RECENT = 5
@@ -61,9 +63,11 @@ class WelcomePage(QWidget):
         line = row(1, inner, 1)
         line.setStretch(1, 100)
         outer = column_in(body, 0, (theme.S24, theme.S24, theme.S24, theme.S24))
-        outer.addStretch(2)
+        # By the window alone: what comes below a button does not move it.
+        self._above = QSpacerItem(0, 0)
+        outer.addItem(self._above)
         outer.addLayout(line)
-        outer.addStretch(3)
+        outer.addStretch(1)
         self._title, self._about = QLabel("Session Explorer", inner), QLabel(ABOUT, inner)
         theme.bind_font(self._title, lambda: theme.ui_font(6, bold=True))
         self._about.setWordWrap(True)
@@ -108,15 +112,15 @@ class WelcomePage(QWidget):
         self._heading = QLabel("Recent sessions", inner)
         theme.bind_font(self._heading, lambda: theme.small_font(bold=True))
         theme.set_tone(self._heading, "dim")
+        self.import_file = LinkButton("Import a file…", inner)
+        self.import_file.clicked.connect(self.import_asked)
+        self.drop = Caption("or drop one anywhere on this window", inner)
+        self.all_sessions = LinkButton("All sessions…", inner)
+        self.all_sessions.clicked.connect(self.all_asked)
         self.recent = PopupTable(columns, "Recent sessions", inner)
         self.recent.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.recent.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.recent.row_activated.connect(lambda one: self.session_asked.emit(one.key))
-        self.all_sessions = LinkButton("All sessions…", inner)
-        self.all_sessions.clicked.connect(self.all_asked)
-        self.import_file = LinkButton("Import a file…", inner)
-        self.import_file.clicked.connect(self.import_asked)
-        self.drop = Caption("or drop one anywhere on this window", inner)
 
     def _lay_out(self, inner: QWidget) -> None:
         column = column_in(inner, 0)
@@ -130,12 +134,12 @@ class WelcomePage(QWidget):
         self._grid.setVerticalSpacing(theme.S12)
         self._grid.setColumnStretch(1, 1)
         column.addLayout(self._grid)
-        column.addSpacing(theme.S24)
-        column.addWidget(self._heading)
+        column.addSpacing(theme.S16)
+        column.addLayout(row(self.import_file, self.drop, 1, spacing=theme.S4))
+        column.addSpacing(theme.S16)
+        column.addLayout(row(self._heading, 1, self.all_sessions))
         column.addSpacing(theme.S4)
         column.addWidget(self.recent)
-        column.addSpacing(theme.S8)
-        column.addLayout(row(self.all_sessions, self.import_file, self.drop, 1, spacing=theme.S4))
         self._is_narrow: bool | None = None
         self.show_recent(())
 
@@ -146,6 +150,11 @@ class WelcomePage(QWidget):
 
     def _arrange(self) -> None:
         """Buttons of one width with their sentences beside them, or below where it is narrow."""
+        spare = max(0, self.window().height() - theme.scaled(HEIGHT)) * 2 // 5
+        self._above.changeSize(0, spare)
+        # What is found takes the place of the longest of its sentences.
+        mine = self._sentences[self.mine]
+        mine.setMinimumHeight(mine.fontMetrics().size(0, "\n\n").height())
         is_narrow = self.width() - 2 * theme.S24 < theme.scaled(NARROW)
         if is_narrow != self._is_narrow:
             self._is_narrow = is_narrow

@@ -86,7 +86,6 @@ class NoticeStrip(QFrame):
         texts.addWidget(self._rest)
         links = QHBoxLayout()
         links.setSpacing(S8)
-        links.addWidget(self._act)
         links.addWidget(self._show_details)
         links.addWidget(self._copy)
         links.addStretch(1)
@@ -96,6 +95,7 @@ class NoticeStrip(QFrame):
         row.setSpacing(S8)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(texts, 1)
+        row.addWidget(self._act, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         row.setContentsMargins(S16, S8, S8, S8)
 

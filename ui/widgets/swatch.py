@@ -33,6 +33,8 @@ class Share(NamedTuple):
     filterable: bool = True
     note: str = ""
     """What the legend adds to its figure."""
+    label: str = ""
+    """What the legend shows in place of name and figure where it has little room."""
 
 
 def paint_share(painter: QPainter, rect: QRectF, share: Share, *, radius: float = 2.0) -> None:
@@ -71,7 +73,7 @@ class LegendItem(QAbstractButton):
         self.share = share
         figure = f" {short(share.tokens)}" if share.tokens else ""
         note = f", {share.note}" if share.note else ""
-        self.setText(share.title + figure + note)
+        self.setText(share.label or share.title + figure + note)
         if not share.tokens:
             # A texture's name alone, where no figures belong to it.
             self.setAccessibleName(share.title)

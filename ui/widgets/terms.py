@@ -15,7 +15,6 @@ PRUNED_NOTES = "pruned to notes"
 """Beside the tokens of the notes: what was pruned took more."""
 OF_SHARES = {
     "summarized earlier": "summarized earlier",
-    "in an earlier summary": "summarized earlier",
     "to summarize": "to summarize",
     "turn prefix": "turn prefix",
     "kept": "kept tail",

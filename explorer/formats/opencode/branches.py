@@ -76,7 +76,7 @@ class SessionEntries:
         session = self._session
         cut = self._cut()
         for reason in session.problems:
-            yield remark(1, reason)
+            yield remark(0, reason)
         answers = self._answers(cut)
         consumed = {id(one) for one in answers.values()}
         for index, message in enumerate(session.messages):
@@ -96,7 +96,7 @@ class SessionEntries:
             raw = text.encode("utf-8", "surrogatepass")
             yield Aside(next(self._lines), raw, reason)
         for kind, number in self._unknown.items():
-            yield remark(1, f"{number} {kind} are not known; they are kept")
+            yield remark(0, f"{number} {kind} are not known; they are kept")
         yield Leaf(self._leaf)
 
     def _cut(self) -> _Cut:
@@ -174,7 +174,7 @@ class SessionEntries:
             return placed
         if asked and role == "user" and message.removed_at is None:
             reason = "a compaction was asked for and did not come to an end"
-            yield remark(1, f"{reason} (message {entry_id!r})")
+            yield remark(0, f"{reason} (message {entry_id!r})")
         again = typed if above is not None and above.is_overflow else ()
         placed.typed = typed_texts(message.parts) or typed
         parts = message.parts[:cut] if cut else message.parts

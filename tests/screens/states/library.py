@@ -36,7 +36,8 @@ async def projects(scene: Scene) -> AsyncIterator[None]:
 @state("library-hits", "several", small=True)
 async def hits(scene: Scene) -> AsyncIterator[None]:
     page = await opened(scene)
-    scene.live.type("retry\n", to=page.filters.line)
+    scene.live.type("retry", to=page.filters.line)
+    scene.live.press_button("Search texts", page.filters)
     await scene.live.until(page.hits.isVisible, "the hits")
     yield
 

@@ -106,6 +106,20 @@ def test_no_row_is_cut_and_the_open_session_stays_in_sight(pane: LibraryPane) ->
         assert all(rect.top() >= 0 and rect.bottom() < room for rect in shown), height
 
 
+def test_no_heading_stands_at_the_lower_edge_without_a_session(pane: LibraryPane) -> None:
+    pane.show_sessions([row(at, f"S{at}", f"/p{at}", ms(2026, 3, at)) for at in range(1, 9)], 8)
+    model, heights = pane.model, set()
+    for height in range(200, 320, 3):
+        pane.resize(220, height)
+        settle()
+        room = pane.list.viewport().height()
+        heights.add(room)
+        rects = [pane.list.visualRect(model.index(at)) for at in range(model.rowCount())]
+        last = max(at for at, rect in enumerate(rects) if rect.top() < room)
+        assert model.title(last) is not None and rects[last].bottom() < room, height
+    assert len(heights) == 2, "one session with its heading, or two"
+
+
 def test_a_long_title_has_two_lines_and_as_many_words_as_they_hold(pane: LibraryPane) -> None:
     long = "Make the nightly import survive a restart of the database"
     pane.show_sessions([row(1, "Old", "/w", 2), row(2, long, "/w", 1)], 1)

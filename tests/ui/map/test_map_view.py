@@ -357,12 +357,18 @@ def test_rows_are_named_by_their_index_where_it_has_room(show: Show, branchy: Br
     pane.view.set_zoom(2.5)
     assert not pane.view.geometry_now().has_names
     pane.view.set_zoom(1)
-    for width, has_names in ((470, True), (400, False)):
+    for width, has_tokens in ((470, True), (400, False)):
         pane.resize(width, 700)
         QApplication.processEvents()
-        assert pane.view.geometry_now().has_names is has_names, width
-        assert not has_names or has_ink()
-    assert pane.view.geometry_now().text_left == left, "no title is moved for it"
+        geometry = pane.view.geometry_now()
+        assert geometry.has_names and has_ink(), width
+        assert geometry.has_numbers is has_tokens, "its tokens go before its number"
+        assert geometry.text_left == left, "no title is moved for it"
+    pane.resize(340, 700)
+    QApplication.processEvents()
+    geometry = pane.view.geometry_now()
+    assert geometry.text_left < left, "but where its words would have no room"
+    assert geometry.has_names and geometry.text_right - geometry.text_left > 100
 
 
 @pytest.mark.parametrize("last", [281, 99_999, 199_999])

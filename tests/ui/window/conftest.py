@@ -18,6 +18,7 @@ from tests.models.summaries import GOOD
 from tests.team.conftest import address, cluster, library_of, mortal, team_database
 from tests.ui.window.automatic import AGENT, FULL, SUMMARIZER
 from tests.ui.window.house import House
+from ui import theme
 
 __all__ = ["address", "cluster", "library_of", "mortal", "team_database"]
 
@@ -30,6 +31,7 @@ def house(app: QApplication, explorer_home: Path, shared_counting: None) -> Iter
     here = House(app)
     yield here
     here.shut()
+    theme.set_text_scale(1)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from explorer.compaction.partition import Verdict
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, on_screen, sample_path, visible
-from tests.ui.window.steps import prepared
+from tests.ui.window.steps import commit, draft, prepared
 from ui.widgets.figures import short
 from ui.widgets.swatch import LegendItem
 
@@ -134,6 +134,37 @@ async def test_a_hand_made_cut_is_what_is_committed(house: House) -> None:
     live.press_button("Commit", panel)
     await live.until(lambda: live.document.context().compaction == live.document.leaf, "it")
     assert live.document.tree.columns.compactions[live.document.leaf].first_kept_id == first_kept
+
+
+async def test_undo_gives_the_hand_made_cut_back_and_redo_takes_it_again(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("F6", "Alt+Up", "Alt+Up")
+    await live.settle()
+    panel, cut = live.window.compaction, live.partition.cut
+    assert panel.cut == cut
+    await draft(live)
+    entry = await commit(live)
+    before = live.document.tree.columns.parent[entry]
+    assert panel.cut is None, "the settings cut what comes next"
+    for _ in range(2):
+        live.keys("Ctrl+Z")
+        await live.until(lambda: live.document.leaf == before, "the undo")
+        await live.idle()
+        assert panel.cut == live.partition.cut == cut
+        assert "by hand" in prepared(live).reason
+        follows(live)
+        live.keys("Ctrl+Shift+Z")
+        await live.until(lambda: live.document.leaf == entry, "the redo")
+        await live.idle()
+        assert panel.cut is None
+    live.keys("Ctrl+Z")
+    await live.until(lambda: live.document.leaf == before, "the undo")
+    await live.idle()
+    track = panel.setup.keep.track
+    track.setFocus()
+    live.keys("Left", to=track)
+    await live.settle()
+    assert panel.cut is None, "who moves a slider wants its cut"
 
 
 async def test_opening_the_tab_brings_the_cut_and_the_instructions_into_sight(

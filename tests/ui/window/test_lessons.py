@@ -218,6 +218,38 @@ async def test_some_lessons_on_another_agents_session(house: House, tmp_path: Pa
     await walk_all(live, True, ("tokens", "requests"))
 
 
+async def test_the_map_stays_where_it_is_while_it_can_show_the_answer(house: House) -> None:
+    """The entry that was pressed does not move away from the mouse but for an answer that is out
+    of sight, and then stays in sight with it where both fit."""
+    live = await house.start(sample_path())
+    pupil, view = Pupil(live), live.window.map.view
+    moved: list[bool] = []
+    await pupil.open()
+    for name in ("cut", "valid-cuts", "losses", "path"):
+        await pupil.begin(name)
+        while pupil.lessons.step is not None:
+            if pupil.step.kind != "entry":
+                live.click(pupil.pane.step.skip)
+                await live.until(lambda: not pupil.lessons.is_asking, "the answer")
+                await pupil.next()
+                continue
+            await pupil.predict(rightly=False)
+            room = view.viewport().rect()
+            before = view.row_rect(predicted := live.window.map.selected)
+            wanted = view.row_rect(pupil.answer.selected)
+            await pupil.show_answer()
+            shown = view.row_rect(live.window.map.selected)
+            assert live.window.map.selected == pupil.answer.selected
+            assert room.contains(shown.toRect()), "the answer is in sight"
+            stays = room.contains(wanted.toAlignedRect())
+            assert (view.row_rect(predicted) == before) is stays, pupil.step.title
+            if before.united(wanted).height() <= room.height():
+                assert room.contains(view.row_rect(predicted).toRect()), pupil.step.title
+            moved.append(not stays)
+            await pupil.next()
+    assert set(moved) == {False, True}, moved
+
+
 async def test_a_lesson_by_the_keyboard_alone(house: House) -> None:
     """From the key that opens the panel to the one that closes it."""
     live = await house.start(sample_path())

@@ -22,7 +22,7 @@ from tests.ui.window.library_steps import (
     started,
     titles,
 )
-from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.running import RunningWindow, on_screen, sample_path
 from ui.library.filter_bar import ValueList
 from ui.library.page import LibraryPage
 
@@ -105,8 +105,13 @@ async def test_only_what_is_in_the_trash_is_deleted_for_good_and_only_after_a_qu
     live, page = await started(house, tmp_path)
     assert not page.delete_action.isVisible()
     await at_title(live, page, SAMPLE)
+    parts = (page.filters, page.table.viewport(), page.more, page.totals)
+    before = [on_screen(part).topLeft() for part in parts]
     live.keys("Delete", to=page.table)
     await shows(live, page, 2)
+    await live.until(page.notice.isVisible, "the offer to take it back")
+    await live.settle()
+    assert [on_screen(part).topLeft() for part in parts] == before, "nothing moves for it"
     live.press_button("Undo", page.notice)
     await shows(live, page, 3)
     await at_title(live, page, SAMPLE)

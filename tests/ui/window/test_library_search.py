@@ -19,12 +19,12 @@ from tests.ui.window.library_steps import SAMPLE, at_title, shows, started, titl
 from tests.ui.window.running import sample_path
 
 
-async def test_return_searches_the_entries_and_a_hit_opens_its_session_there(
+async def test_a_search_of_texts_lists_entries_and_a_hit_opens_its_session_there(
     house: House, tmp_path: Path
 ) -> None:
     live, page = await started(house, tmp_path)
     live.type("backoff waits")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await live.until(page.hits.isVisible, "the hits")
     assert page.hits.table.hasFocus()
     hit = page.hits.table.current.hit
@@ -39,12 +39,42 @@ async def test_return_searches_the_entries_and_a_hit_opens_its_session_there(
     await live.until(lambda: len(titles(page)) > len(found), "all sessions")
     assert page.hits.isHidden()
     live.type("backoff waits")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await live.until(page.hits.isVisible, "the hits")
     live.keys("Return", to=page.hits.table)
     await live.until(lambda: live.window.map.selected == hit.index, "the entry")
     assert live.document.key == hit.key and not page.isVisible()
     await live.idle()
+
+
+async def test_the_line_filters_by_name_and_leads_into_the_table(
+    house: House, tmp_path: Path
+) -> None:
+    """As in the lists of mail and files: Down goes on there, Return opens the first."""
+    live, page = await started(house, tmp_path)
+    shown = live.document
+    assert not page.filters.search.isEnabled(), "no words yet"
+    live.keys("Down")
+    assert page.table.hasFocus() and page.table.currentIndex().row() == 0
+    assert len(page.table.chosen) == 1
+    live.keys("Down", to=page.table)
+    live.keys("Ctrl+F", "Down")
+    assert page.table.hasFocus() and page.table.currentIndex().row() == 0, "the first again"
+    page.filters.focus_line()
+    others = [title for title in titles(page) if title != SAMPLE]
+    live.type(f"{others[-1]}\n")
+    await live.until(lambda: live.document is not shown, "the session of that name")
+    await live.idle()
+    assert live.document.title == others[-1] and not page.isVisible() and not page.shows_hits
+
+
+async def test_where_no_name_fits_return_leads_to_the_way_on(house: House, tmp_path: Path) -> None:
+    live, page = await started(house, tmp_path)
+    live.type("backoff waits\n")
+    await live.until(lambda: page.no_match.button.hasFocus(), "what can be done now")
+    assert page.isVisible() and not page.shows_hits
+    live.press_button("Search texts", page.no_match)
+    await live.until(page.hits.isVisible, "the hits")
 
 
 class Searches:
@@ -84,7 +114,7 @@ async def test_hits_are_shown_while_the_search_goes_on_and_newer_words_end_it(
     key = live.document.key
     title = page.hits.title.text
     live.type("retry")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await live.until(lambda: scripted.begun == ["retry"], "the search")
     scripted.steps.put_nowait(SearchStep([], 1, 9))
     await live.until(lambda: "No entry yet" in title(), "how far it is")
@@ -101,7 +131,7 @@ async def test_hits_are_shown_while_the_search_goes_on_and_newer_words_end_it(
     page.filters.focus_line()
     live.keys("Ctrl+A")
     live.type("queue")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await live.until(lambda: scripted.begun[-1] == "queue", "the newer search")
     assert not scripted.wanted[0]() and scripted.wanted[-1]()
     scripted.steps.put_nowait(None)
@@ -122,7 +152,7 @@ async def test_a_place_pressed_while_a_search_begins_is_the_one_searched(
     await shows(live, page, 2)
     page.filters.focus_line()
     live.type("retry")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await asyncio.sleep(0)
     assert not scripted.begun, "the sessions to be searched are being chosen in a thread"
     live.click(page.filters.places.button(1))
@@ -146,7 +176,7 @@ async def test_a_place_pressed_during_a_search_is_listed_at_once(
     shown = titles(page)
     page.filters.focus_line()
     live.type("retry")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await live.until(lambda: scripted.begun, "the search")
     scripted.steps.put_nowait(SearchStep([], 1, 9))
     await live.until(lambda: "No entry yet" in page.hits.title.text(), "how far it is")
@@ -177,7 +207,7 @@ async def test_a_place_that_is_being_pressed_when_hits_come_is_chosen(
     scripted = Searches()
     live.session.state.bench.search = scripted.search
     live.type("retry")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await live.until(lambda: scripted.begun, "the search")
     archive = page.filters.places.button(1)
     QTest.mousePress(archive, Qt.MouseButton.LeftButton)
@@ -247,7 +277,7 @@ async def test_hits_in_calls_and_results_are_rows_with_the_matched_line(
     live.drop(write_file(tmp_path / "tools.jsonl", entries))
     await shows(live, page, 4)
     live.type("kwai")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await live.until(page.hits.isVisible, "the hits")
     await live.until(lambda: "Searched" not in page.hits.title.text(), "the end of the search")
     assert [row[1:] for row in page.hits.table.cells()] == [
@@ -273,7 +303,7 @@ async def test_what_a_search_for_signs_leaves_out_is_said(
     live, page = await started(house, tmp_path)
     monkeypatch.setattr("explorer.store.search._SIGNS_IN", 1)
     live.type("()")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await live.until(page.hits.isVisible, "the hits")
     await live.until(lambda: "Searched" not in page.hits.title.text(), "the end of the search")
     note = "Signs without a word are looked for in the newest session of 3 only: add a word to"
@@ -281,7 +311,7 @@ async def test_what_a_search_for_signs_leaves_out_is_said(
     page.filters.focus_line()
     live.keys("Ctrl+A")
     live.type("retry")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await live.until(lambda: "“retry”" in page.hits.title.text(), "the hits of a word")
     await live.until(lambda: "Searched" not in page.hits.title.text(), "the end of the search")
     assert "Signs" not in page.hits.title.text()

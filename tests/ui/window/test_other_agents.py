@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog
@@ -9,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from tests.services.test_listed_cost import PRO, lines_of
 from tests.services.test_unreadable_compaction import SENTENCE, rollout
 from tests.ui.window.house import House
-from tests.ui.window.running import sample_path
+from tests.ui.window.running import sample_path, visible
 from ui.library.controller import (
     AS_IT_WAS,
     AS_MARKDOWN,
@@ -18,6 +19,7 @@ from ui.library.controller import (
     AS_WHOLE_MARKDOWN,
     AS_WHOLE_PAGE,
 )
+from ui.widgets.swatch import LegendItem
 
 TRANSCRIPTS = [AS_PAGE, AS_WHOLE_PAGE, AS_MARKDOWN, AS_WHOLE_MARKDOWN]
 
@@ -34,6 +36,21 @@ async def test_a_file_of_lines_can_be_exported_as_it_was(house: House, tmp_path:
     await live.until(target.exists, "the file")
     await live.idle()
     assert target.read_bytes() == source.read_bytes()
+
+
+async def test_what_is_wrong_in_a_file_of_messages_is_named_by_its_message(
+    house: House, tmp_path: Path
+) -> None:
+    folder = tmp_path / "globalStorage/saoudrizwan.claude-dev/tasks/1795000000000"
+    folder.mkdir(parents=True)
+    said = [{"role": role, "content": role} for role in ("user", "assistant")] * 3
+    file = folder / "api_conversation_history.json"
+    file.write_text(json.dumps([*said, "what was that?"]), "utf-8")
+    live = await house.start()
+    live.drop(file)
+    await live.until(lambda: live.has_document and live.notice, "the session and the notice")
+    await live.idle()
+    assert f"{file.name}, message 7: it is not a JSON object" in live.notice
 
 
 async def test_what_is_no_file_of_lines_is_offered_in_other_forms(
@@ -91,3 +108,11 @@ async def test_a_summary_that_cannot_be_read_is_not_counted(house: House, tmp_pa
     rules = live.window.audit.rules
     assert rules.currentText().endswith("(in place of its own agent's)")
     assert "are in no profile" in rules.toolTip()
+    live.window.audit.show_ledger()
+    ledger = live.window.audit.ledger
+    legend = [item.text() for item in visible(ledger.legend, LegendItem)]
+    assert any(title.startswith("summarized (") for title in legend), legend
+    live.keys("Home", to=ledger.table)
+    words = f": Summarized by #{entry}. Only the summary in force may"
+    assert words in ledger.part.rule.accessibleName()
+    assert "in this summary" not in live.words(live.window.audit), "nobody can look"

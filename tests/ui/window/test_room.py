@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QScrollArea, QWidget
 
 from explorer.settings.paths import ensure, preferences_path
@@ -22,10 +23,13 @@ SMALL = (1024, 700)
 
 
 @pytest.fixture(autouse=True)
-def large_text(explorer_home: object, app: QApplication) -> Iterator[None]:
-    """Text at 200 % from the first paint on."""
+def large_text(
+    explorer_home: object, app: QApplication, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """Text at 200 % from the first paint on, or at the share that a test asks for."""
     ensure(preferences_path().parent)
-    preferences_path().write_text(json.dumps({"scale": 200}), encoding="utf-8")
+    scale = getattr(request, "param", 200)
+    preferences_path().write_text(json.dumps({"scale": scale}), encoding="utf-8")
     yield
     theme.set_text_scale(1)
     theme.set_theme(theme.theme_choice(), app)
@@ -58,6 +62,14 @@ def cut_off(inside: QWidget) -> list[str]:
             if place is None and not whole(inside.window()).contains(within(part)):
                 found.append(f"{part}: {within(part)} is outside the window")
     return found
+
+
+def _wheel(area: QWidget, turn: int) -> QWheelEvent:
+    """The wheel turned over the middle of a widget, in eighths of a degree."""
+    at, none = QPointF(area.rect().center()), Qt.MouseButton.NoButton
+    there = QPointF(area.mapToGlobal(at.toPoint()))
+    keys, phase = Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase
+    return QWheelEvent(at, there, QPoint(), QPoint(0, turn), none, keys, phase, False)
 
 
 def whole(window: QWidget) -> QRect:
@@ -148,3 +160,52 @@ async def test_map_and_list_share_the_room_that_there_is(house: House) -> None:
     await live.settle()
     left = pane.view.mapTo(pane, pane.view.rect().topRight()).x()
     assert pane.outline.mapTo(pane, pane.outline.rect().topLeft()).x() > left, "side by side"
+
+
+@pytest.mark.parametrize("large_text", [150], indirect=True)
+async def test_the_compaction_opens_with_its_choices_above_and_its_button_below(
+    house: House,
+) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    setup, tabs = live.window.compaction.setup, live.window.inspector.tabBar()
+
+    def is_whole(part: QWidget) -> bool:
+        return part.visibleRegion().boundingRect().size() == part.size()
+
+    live.click(tabs, tabs.tabRect(2).center())
+    await live.settle(60)
+    assert all(map(is_whole, (setup.profile, setup.keep, setup.why, setup.summarize)))
+    bar = setup.area.verticalScrollBar()
+    surface = setup.area.viewport()
+    for _ in range(9):
+        QApplication.sendEvent(surface, _wheel(surface, -1_200))
+        await live.settle(1)
+    assert bar.value() == bar.maximum() > 0
+    assert is_whole(setup.outcome) and is_whole(setup.summarize)
+    live.keys("Ctrl+1", "Ctrl+3")
+    await live.settle(60)
+    assert bar.value() == 0 and is_whole(setup.why)
+    await live.tab_to(setup.instructions)
+    live.keys("Ctrl+1", "Ctrl+3")
+    await live.settle(60)
+    assert setup.instructions.hasFocus() and is_whole(setup.instructions), "where one wrote"
+
+
+@pytest.mark.parametrize("large_text", [150], indirect=True)
+async def test_a_row_of_a_narrow_map_has_the_number_of_its_entry(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    geometry = live.window.map.view.geometry_now()
+    assert geometry.has_names and not geometry.has_numbers
+    room = geometry.text_right - geometry.text_left
+    assert room > geometry.px(80), "and some words before it"
+
+
+@pytest.mark.parametrize("large_text", [100, 150, 200], indirect=True)
+async def test_what_failed_can_be_searched_for_in_a_small_window(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    search = live.window.header.search
+    assert search.errors.isVisible() and "Errors" in search.errors.text()
+    live.click(search.errors)
+    await live.until(search.results.isVisible, "what failed")
+    assert search.box.hasFocus() and not cut_off(live.window.header)
+    assert live.window.size().toTuple() == SMALL

@@ -72,7 +72,7 @@ async def test_a_team_library_is_listed_filtered_and_searched_with_the_same_tabl
     live.keys("Ctrl+A", "Delete")
     await live.until(lambda: len(titles(page)) == 2, "all of them")
     live.type("number 5")
-    live.keys("Return")
+    live.keys("Ctrl+Return")
     await live.until(lambda: page.shows_hits and page.hits.table.rows.rowCount() == 1, "the hit")
     assert page.hits.table.current.line == "line number 5"
     publish_file(library_of("ben"), session_file(tmp_path, "three"))

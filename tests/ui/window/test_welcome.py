@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtCore import QEvent, QPoint, QRect
 from PySide6.QtGui import QAction, QHelpEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 
@@ -136,6 +136,40 @@ async def test_what_was_found_is_told_by_agent_after_the_consent(house: House, h
     page = live.session.library_page.page
     assert page is not None
     page.close()
+
+
+async def test_nothing_that_can_be_pressed_moves_when_something_was_found_or_failed(
+    house: House, home: Path, tmp_path: Path
+) -> None:
+    live = await house.start()
+    page = live.window.welcome
+    pressed = (page.example, page.mine, page.learn, page.agent, page.import_file)
+
+    def places() -> list[QRect]:
+        return [on_screen(one) for one in pressed]
+
+    before = places()
+    live.press_button("Open my sessions")
+    await live.dialog(FoundDialog)
+    live.keys("Esc")
+    await live.back()
+    assert "On this computer" in live.words() and places() == before
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("no session")
+    live.drop(bad)
+    await live.until(lambda: live.notice, "the notice")
+    await live.idle()
+    assert places() == before and not live.has_document
+    live.keys("Esc", to=live.window.notices)
+    live.drop(sample_path())
+    await live.until(lambda: live.has_document, "the session of the file")
+    await live.idle()
+    live.drop(bad)
+    await live.until(lambda: live.notice, "the notice")
+    assert on_screen(live.window.notices).bottom() < on_screen(live.window.map).top()
+    live.keys("Esc", to=live.window.notices)
+    await back_to_the_page(live)
+    assert page.recent.isVisible() and places() == before
 
 
 async def test_an_agent_is_started_from_the_page(house: House, tmp_path: Path) -> None:
