@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 from msgspec import Struct
@@ -39,5 +40,5 @@ def read_shelf() -> Shelf:
             if read.lesson is not None:
                 # A person's own lesson of the same id takes the place of ours.
                 found[read.lesson.id] = read.lesson
-    ordered = sorted(found.values(), key=lambda one: (one.number or 1_000, one.title))
+    ordered = sorted(found.values(), key=lambda one: (one.number or inf, one.title))
     return Shelf(tuple(ordered), tuple(mistakes))
