@@ -112,6 +112,9 @@ def runs(
     mirror = f"tests/{file.parts[1]}/"
     named = f"{mirror}test_{file.stem.strip('_')}"
     called = f"{file.as_posix()}::{change.function}"
+    if not any(called in one.functions for one in recorded):
+        # It is called in other processes, or when the module is imported: by any test of the file.
+        called = f"{file.as_posix()}::"
     module = ".".join(file.with_suffix("").parts)
     # A table is often read by way of its package.
     places = (module,) if change.function else (module, module.rpartition(".")[0])
@@ -128,7 +131,7 @@ def runs(
             if name in near:
                 ranked.append((0, one.seconds, one.test))
         elif any(
-            called_one.startswith(called) if not change.function else called_one == called
+            called_one.startswith(called) if called.endswith("::") else called_one == called
             for called_one in one.functions
         ):
             # The tables look at most of a package at once.
