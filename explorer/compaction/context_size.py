@@ -206,7 +206,7 @@ def _ratio(
         return 1.0
     part = context.path[context.path.position(messages[first]) :]
     begin, end = first_report(tree, part), last_report(tree, part, 1)
-    if begin < 0 or begin == end:
+    if begin == end:  # or there is none
         return 1.0
     upto, after = (bisect_left(messages, each, first) + 1 for each in (begin, end))
     grown = _counted(tree, context, upto, profile, measured, after) if upto < after else 0

@@ -43,7 +43,7 @@ AT_ONCE = 256
 _SHORT_OUTPUT = 8
 """Lines of an output that is so short that the identifiers in it are facts."""
 _CONTEXT = 60
-"""Characters before and after an exact fact that are kept as its context."""
+"""Characters before and after a figure that are kept as its context."""
 _PROSE = frozenset({Speaker.USER, Speaker.ASSISTANT, Speaker.SUMMARY})
 _OUTPUT = frozenset({Speaker.RESULT, Speaker.SHOWN, Speaker.ERROR})
 _IN_PROSE = frozenset(
@@ -425,8 +425,7 @@ def _exact(
         for piece in wanted:
             start = at + piece.at
             if start not in taken:
-                context = _context(body, start, start + len(piece.text))
-                found.append(_mention(piece.kind, text, start, piece.text, piece.key, context))
+                found.append(_mention(piece.kind, text, start, piece.text, piece.key))
     found.sort(key=lambda one: one.start)
     return found
 

@@ -329,9 +329,7 @@ class _Run:
     def _send(self, jobs: Sequence[Any]) -> None:
         # Keys of one name are one group, of which the scheduler gives a worker few at once.
         key = self._name, next(self._numbers)
-        future = self._client.submit(
-            _work, self._name, self._prepare, self._limit_s, jobs, key=key, pure=False
-        )
+        future = self._client.submit(_work, self._name, self._prepare, self._limit_s, jobs, key=key)
         self._await(future, jobs)
 
     def _await(self, future: Any, jobs: Sequence[Any]) -> None:

@@ -237,6 +237,10 @@ class TokenCounts:
             self.weights.append(-1)  # not counted yet: the estimate stands in
         return self.weights
 
+    def counter_for(self, profile: Profile) -> Counter:
+        """The counter that counts the entries under a profile."""
+        return EstimateCounter() if self.weights_for(profile) is None else self.counter
+
     @property
     def counted_by(self) -> Literal["tokenizer", "estimate"]:
         """The counter of the entries under the rules in force."""
@@ -260,8 +264,7 @@ class TokenCounts:
 
         May wait for a tokenizer that is busy: for a worker thread.
         """
-        measured = self.weights_for(profile) is not None
-        return (self.counter if measured else EstimateCounter()).count(text)
+        return self.counter_for(profile).count(text)
 
     def context_size(self, profile: Profile, at: int | None = None) -> ContextSize:
         """Tokens of the context at an entry, by default at the leaf: the number that is shown,

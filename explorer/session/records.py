@@ -285,7 +285,6 @@ class Assembler(Generic[Item]):
         self._ahead: Container[str] | None = None
         self._waiting: dict[str, list[_Pending[Item]]] = {}
         self._pending: dict[str, _Pending[Item]] = {}
-        self._seen = 0
 
     @property
     def holding(self) -> bool:
@@ -296,7 +295,7 @@ class Assembler(Generic[Item]):
         """One that goes on from here by itself."""
         other: Assembler[Item] = Assembler(self._ids_ahead)
         other.placed = self.placed.copy()
-        other._ahead, other._seen = self._ahead, self._seen
+        other._ahead = self._ahead
         other._waiting = {name: list(waiting) for name, waiting in self._waiting.items()}
         other._pending = self._pending.copy()
         return other
@@ -309,7 +308,6 @@ class Assembler(Generic[Item]):
         index; None, and nothing is done, where it or any other has to wait."""
         if self._pending or (parent_id and parent_id not in self.placed):
             return None
-        self._seen += 1
         parent = self.placed.get(parent_id, -1)
         self.placed[entry_id] = len(self.placed)
         return parent
@@ -325,8 +323,9 @@ class Assembler(Generic[Item]):
         at_once = self.place_at_once(entry_id, parent_id)
         if at_once is not None:
             return [Placement(item, at_once, "")]
-        self._seen += 1
-        pending = _Pending(self._seen, entry_id, parent_id, item)
+        # Of the entries that came before, each is in one of them.
+        order = len(self.placed) + len(self._pending)
+        pending = _Pending(order, entry_id, parent_id, item)
         if not parent_id or parent_id in self.placed:
             return self._release(pending, "")
         if parent_id == entry_id:

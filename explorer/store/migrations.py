@@ -69,7 +69,7 @@ _DESCRIBED_ANEW = (int(Kind.ASSISTANT), int(Kind.TOOL_RESULT), int(Kind.CUSTOM))
 def _to_3(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE entries ADD COLUMN tool VARCHAR")
     marks = ", ".join("?" * len(_DESCRIBED_ANEW))
-    after = -(1 << 62)
+    after = 0
     while rows := db.execute(
         "SELECT e.id, e.flags, p.raw FROM entries e JOIN payloads p ON p.id = e.id"
         f" WHERE e.id > ? AND e.kind IN ({marks}) ORDER BY e.id LIMIT {_ROWS}",

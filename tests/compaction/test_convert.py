@@ -68,6 +68,7 @@ def test_a6_a_command_tells_what_ran_what_it_said_and_how_it_ended() -> None:
     assert "(no output)" in silent and "cancelled" in silent
     cut = {**run, "truncated": True, "fullOutputPath": "/tmp/all.txt"}
     assert "/tmp/all.txt" in said({"type": "message", "message": cut})
+    assert "/tmp/all.txt" not in said({"type": "message", "message": {**cut, "truncated": False}})
 
 
 def test_a6_python_and_mentioned_files_of_oh_my_pi() -> None:

@@ -14,6 +14,7 @@ import tomllib
 import zipfile
 from collections.abc import Mapping
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +251,7 @@ def read_shelf() -> Shelf:
             if read.lesson is not None:
                 # A person's own lesson of the same id takes the place of ours.
                 found[read.lesson.id] = read.lesson
-    ordered = sorted(found.values(), key=lambda one: (one.number or 1_000, one.title))
+    ordered = sorted(found.values(), key=lambda one: (one.number or inf, one.title))
     return Shelf(tuple(ordered), tuple(mistakes))
 
 

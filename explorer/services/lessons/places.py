@@ -141,8 +141,6 @@ def find_left_branch(document: Document, profile: Profile, settings: Settings) -
             )
             return Place(left, profile, settings, sentence, target)
     for other in sorted(tree.leaves(), reverse=True):
-        if other == document.leaf or document.leaf < 0:
-            continue
         prepared = prepare_branch(tree, document.leaf, other, profile, settings)
         if prepared.messages and prepared.common_ancestor >= 0:
             sentence = f"In this session, as if you left its leaf #{document.leaf} for #{other}."
