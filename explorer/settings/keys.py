@@ -507,10 +507,6 @@ def _default_of_policy(name: str, profile: Any) -> Any:
     return None
 
 
-SCHEMA_FILE = "settings.schema.json"
-"""Its name among the resources."""
-
-
 def settings_schema() -> dict[str, Any]:
     """The schema (2020-12) of a settings file. Names that are no settings are allowed."""
     properties: dict[str, Any] = {"$schema": {"type": "string"}}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from explorer.settings import paths
-from explorer.settings.keys import KEYS, SCHEMA_FILE, schema_text, settings_schema
+from explorer.settings.keys import KEYS, schema_text, settings_schema
 
 SCHEMA = Draft202012Validator(settings_schema())
 
@@ -28,7 +28,7 @@ values = scalars | st.lists(texts, max_size=3) | st.lists(scalars, max_size=3)
 
 def test_the_published_schema_is_current() -> None:
     """After a change of the table: ``session-explorer settings schema > resources/...``."""
-    published = paths.resource(SCHEMA_FILE).read_text(encoding="utf-8")
+    published = paths.resource("settings.schema.json").read_text(encoding="utf-8")
     assert published == schema_text()
     Draft202012Validator.check_schema(json.loads(published))
 
