@@ -177,6 +177,8 @@ class LedgerView(QWidget):
         self.table = EntryTableView(
             self.model, "Entries with their verdicts", self, LEAST_ROWS, outlines_losses=True
         )
+        # Whole rows first: at the top never a part of one.
+        self.table.setVerticalScrollMode(EntryTableView.ScrollMode.ScrollPerItem)
         self.table.entry_chosen.connect(self.entry_requested)
         self.table.selectionModel().currentChanged.connect(self._current)
         self.nothing = Caption("No entry is like this.", self)

@@ -173,7 +173,7 @@ class SetupPage(QWidget):
         self.request_part = part
         self.instructions = InstructionsBox(part)
         self.instructions.textChanged.connect(self.instructions_changed)
-        caption = ElidedLabel("Instructions added to the prompt", part)
+        caption = ElidedLabel("Instructions", part)
         bind_font(caption, small_font)
         set_tone(caption, "dim")
         self.request = LinkButton(parent=part)

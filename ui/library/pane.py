@@ -38,6 +38,7 @@ from ui.widgets.panels import column_in
 AnyIndex = QModelIndex | QPersistentModelIndex
 KEY_ROLE = Qt.ItemDataRole.UserRole
 DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
+SEPARATOR = " · "
 
 
 def when(ms: float, now: datetime) -> str:
@@ -64,7 +65,16 @@ def detail(row: SessionRow, now: datetime) -> str:
     parts = [f"time {NOT_RECORDED}" if is_untimed else when(row.last_ms, now), f"{row.entries:,}"]
     if row.compactions:
         parts.append(f"{row.compactions} compaction{'s' if row.compactions > 1 else ''}")
-    return " · ".join(part for part in parts if part)
+    return SEPARATOR.join(part for part in parts if part)
+
+
+def fitting_detail(metrics: QFontMetrics, detail: str, width: int) -> str:
+    """A detail that fits a width in pixels: where it must be, without the number of entries, then
+    without the time as well."""
+    parts = detail.split(SEPARATOR)
+    while metrics.horizontalAdvance(SEPARATOR.join(parts)) > width and len(parts) > 1:
+        del parts[-2]
+    return elided(metrics, SEPARATOR.join(parts), width)
 
 
 def project(row: SessionRow) -> str:
@@ -109,7 +119,8 @@ class LibraryModel(QAbstractListModel):
         if role == DETAIL_ROLE:
             return detail(row, datetime.now().astimezone())
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{row.title}\n{row.cwd}\n{row.path}".strip()
+            known = detail(row, datetime.now().astimezone())
+            return f"{row.title}\n{known}\n{row.cwd}\n{row.path}".strip()
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{row.title}, {detail(row, datetime.now().astimezone())}"
         return None
@@ -190,9 +201,7 @@ class LibraryDelegate(QStyledItemDelegate):
             place.translate(0, height)
         painter.setPen(QPen(colors.dim))
         painter.setFont(theme.small_font())
-        text = painter.fontMetrics().elidedText(
-            str(index.data(DETAIL_ROLE)), Qt.TextElideMode.ElideRight, inner.width()
-        )
+        text = fitting_detail(painter.fontMetrics(), str(index.data(DETAIL_ROLE)), inner.width())
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
         if state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(colors.accent, 1, Qt.PenStyle.DotLine))

@@ -162,8 +162,9 @@ class SearchBar(QWidget):
 
     def end(self) -> None:
         """The session that was searched is gone: nothing is looked for any more."""
-        with QSignalBlocker(self.box), QSignalBlocker(self.errors):
-            self.box.clear()
+        # Not blocked: the button that clears it hides by its signal.
+        self.box.clear()
+        with QSignalBlocker(self.errors):
             self.errors.setChecked(False)
         self._timer.stop()
 

@@ -6,8 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QMouseEvent, QPainter, QPen
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFont,
+    QFontMetrics,
+    QMouseEvent,
+    QPainter,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QStyle,
@@ -341,6 +350,15 @@ class EntryTableView(Table):
 
     def _choose(self, index: Index) -> None:
         self.entry_chosen.emit(index.data(ENTRY))
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        """The current row stays in sight, where it was: it was revealed before there was room."""
+        current = self.currentIndex()
+        before = QRect(QPoint(0, 0), event.oldSize())
+        was_seen = current.isValid() and before.intersects(self.visualRect(current))
+        super().resizeEvent(event)
+        if was_seen:
+            self.scrollTo(current)
 
     def focusInEvent(self, event: QFocusEvent, /) -> None:
         # Who only passes by chooses nothing; Qt would make the first row the current one.

@@ -126,9 +126,11 @@ class FlowLayout(QLayout):
         for start in range(0, len(items), max(1, len(widths))):
             x, line = inner.x(), 0
             for item, width in zip(items[start : start + len(widths)], widths, strict=False):
-                height = item.sizeHint().height()
+                hint = item.sizeHint()
+                height = hint.height()
                 if move:
-                    item.setGeometry(QRect(x, y, width, height))
+                    # No wider than its words, which begin below those above them then.
+                    item.setGeometry(QRect(x, y, min(width, hint.width()), height))
                 x, line = x + width + self._across, max(line, height)
             y += line + self._down
         return max(0, y - self._down - inner.y())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -15,7 +16,7 @@ from explorer.services.discovery import ListedSession, Scan, SearchFailure, Stat
 from explorer.store.rows import SessionRow
 from tests.ui.waiting import settle
 from ui.library.found import FoundDialog
-from ui.library.pane import LibraryPane, detail, project, title_lines, when
+from ui.library.pane import LibraryPane, detail, fitting_detail, project, title_lines, when
 
 NOW = datetime(2026, 11, 21, 15, 0, tzinfo=UTC)
 
@@ -68,6 +69,13 @@ def test_folders_of_any_system_give_their_last_part() -> None:
 def test_details_leave_out_what_is_nothing() -> None:
     assert detail(ROWS[1], NOW) == "yesterday · 12 · 2 compactions"
     assert detail(ROWS[0], NOW) == "2 Mar · 12"
+
+
+def test_a_narrow_list_drops_parts_of_a_detail_and_cuts_no_word(app: QApplication) -> None:
+    metrics = QFontMetrics(app.font())
+    whole = "18 Nov · 282 · 2 compactions"
+    for shown in (whole, "18 Nov · 2 compactions", "2 compactions"):
+        assert fitting_detail(metrics, whole, metrics.horizontalAdvance(shown)) == shown
 
 
 @pytest.fixture

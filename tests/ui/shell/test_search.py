@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QToolButton, QVBoxLayout, QWidget
 
 from tests.ui.waiting import settle, wait_for
 from ui.shell.header import WIDE, Header
@@ -109,3 +109,12 @@ def test_a_profile_is_chosen_by_keys(app: QApplication) -> None:
     header.set_profile("explorer")
     assert header.profile_name == "explorer"
     assert chosen == ["pi"], "what is set from outside is not told back"
+
+
+def test_the_end_of_a_search_takes_its_button_away(bar: SearchBar) -> None:
+    QTest.keyClicks(bar.box, "cut")
+    (clear,) = bar.box.findChildren(QToolButton)
+    wait_for(lambda: clear.property("opacity") == 1, "the button")
+    bar.end()
+    assert bar.box.text() == ""
+    wait_for(lambda: clear.property("opacity") == 0, "its end")

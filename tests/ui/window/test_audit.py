@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -368,3 +369,29 @@ async def test_no_letter_of_the_tab_is_taken_twice_or_by_a_menu(
         letters = [QKeySequence.mnemonic(text).toString() for text in words]
         taken = [letter for letter in letters if letter]
         assert len(taken) == len(set(taken)), (title, sorted(taken))
+
+
+async def test_the_ledger_opens_with_the_selected_entry_whole(house: House) -> None:
+    live = await house.start(sample_path(), size=(1024, 700))
+    await audited(live)
+    page_button(live, LEDGER)
+    await live.settle(20)
+    table = live.window.audit.ledger.table
+    row = table.visualRect(table.currentIndex())
+    assert table.currentIndex().row() == table.rows.rowCount() - 1
+    assert table.whole_rows().contains(row)
+
+
+async def test_the_lines_of_page_names_begin_below_each_other(house: House) -> None:
+    live = await house.start(sample_path(), size=(1024, 700))
+    await audited(live)
+    bar = live.window.audit.bar
+    await live.settle(20)
+    buttons = [bar.button(at) for at in range(len(live.window.audit.titles()))]
+    tops = sorted({button.y() for button in buttons})
+    assert len(tops) > 1
+    lines = [[one for one in buttons if one.y() == top] for top in tops]
+    for above, below in pairwise(lines):
+        for one, other in zip(above, below, strict=False):
+            assert one.x() == other.x()
+            assert other.width() <= other.sizeHint().width(), "its words begin at its left edge"
