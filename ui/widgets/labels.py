@@ -226,6 +226,9 @@ class ClickLabel(RichLabel):
         self._words = html
         self.setText(html)
         self.setAccessibleName(spoken)
+        # The Tab key stops where there is something to follow.
+        has_links = "<a " in html
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if has_links else Qt.FocusPolicy.ClickFocus)
 
     def _again(self) -> None:
         # Links take their colour from the palette when the text is set.
