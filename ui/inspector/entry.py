@@ -194,7 +194,7 @@ class EntryHeader(QWidget):
         self._make_room()
 
 
-LOW = 300
+LOW = 420
 """Height at a text scale of 100 % below which the entry has the room before its verdict's rule."""
 _WEB = ("http", "https")
 
