@@ -25,7 +25,7 @@ from ui.compaction.rules_page import RulesPage
 from ui.compaction.setup_page import SetupPage
 from ui.compaction.words import is_possible
 from ui.widgets.notice import Notice, NoticeStrip
-from ui.widgets.panels import EmptyState, column_in
+from ui.widgets.panels import EmptyState, column_in, reach_behind
 
 
 class ManualCut:
@@ -183,6 +183,7 @@ class CompactionPanel(QWidget):
             rules.keep_asked.connect(lambda: self.keep_asked.emit(self._profile))
             self._show_rules()
             self._pages.addWidget(rules)
+            reach_behind(self.setup.model, rules)
         return self._rules
 
     @property
@@ -200,6 +201,7 @@ class CompactionPanel(QWidget):
             draft.audit_asked.connect(self.audit_asked)
             draft.drafts_changed.connect(self.drafts_changed)
             self._pages.addWidget(draft)
+            reach_behind(self.setup.model, draft.sources, draft)
         return self._draft
 
     @property

@@ -28,7 +28,7 @@ class RulesPage(QWidget):
         self._profile = PROFILES["explorer"]
         self._unchanged = self._profile
         self._corrected = PROFILES["explorer"]
-        area = scroll_area(self, takes_focus=True)
+        area = scroll_area(self, "Rules of the profile")
         body = QWidget(area)
         area.setWidget(body)
         self.back = LinkButton("‹ &Back to the compaction", body)

@@ -21,7 +21,7 @@ from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, set_tone,
 from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import CollapsibleSection, WholeArea, row, section
+from ui.widgets.panels import CollapsibleSection, WholeArea, reach_behind, row, section
 from ui.widgets.terms import meaning
 
 SETTLE_MS = 300
@@ -229,6 +229,7 @@ class SetupPage(QWidget):
             parts = (self.budget, self.following) if is_wordy else (self.following, self.budget)
             for index, part in zip((0, 2), parts, strict=True):
                 self._column.insertWidget(index, part)
+            reach_behind(*parts)
         if in_sight == self._in_sight:
             return
         self._in_sight = in_sight

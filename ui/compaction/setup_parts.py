@@ -418,7 +418,7 @@ class OutcomePart(QWidget):
         self._restyle()
 
     def _restyle(self) -> None:
-        self.model.setMinimumWidth(scaled(80))
+        self.model.setMinimumWidth(scaled(56))
         if self._shown is not None:
             self.show_partition(self._shown)
 

@@ -169,7 +169,7 @@ class PromptPage(QWidget):
         self.tree.selectionModel().currentChanged.connect(self._current)
 
     def _build(self) -> QWidget:
-        scroll = scroll_area(self._pages, takes_focus=True, has_frame=False)
+        scroll = scroll_area(self._pages, "The prompt", has_frame=False)
         page = self._content = QWidget(scroll.viewport())
         column = column_in(page, 0)
         ahead, lines = section(page)

@@ -56,7 +56,7 @@ from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, Hairline, Heading
 from ui.widgets.loader import READ_ERRORS, Loader
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
-from ui.widgets.panels import EmptyState, column_in, row, scroll_area
+from ui.widgets.panels import EmptyState, column_in, reach_behind, row, scroll_area
 from ui.widgets.plain_text import PlainTextView
 
 
@@ -194,7 +194,7 @@ class EntryHeader(QWidget):
         self._make_room()
 
 
-LOW = 300
+LOW = 420
 """Height at a text scale of 100 % below which the entry has the room before its verdict's rule."""
 _WEB = ("http", "https")
 
@@ -231,9 +231,8 @@ class EntryPane(QWidget):
         self.place = PlaceStrip(self)
         """Whose place is marked here, and the way back."""
         self.address = AddressStrip(_open_in_browser, self)
-        self.area = scroll_area(self, takes_focus=True)
+        self.area = scroll_area(self, "Content of the entry")
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.area.setAccessibleName("Content of the entry")
         self.raw = CodeView("", language="json", fit=0, parent=self)
         self.raw.setAccessibleName("JSON of the entry")
         self.raw.document().setDocumentMargin(S12)
@@ -409,6 +408,7 @@ class EntryPane(QWidget):
                 text.release()
             old.deleteLater()
         self.area.setWidget(content)
+        reach_behind(self.area, content)
         self.area.verticalScrollBar().setValue(0)
 
     def _show_raw(self, document: Document) -> None:

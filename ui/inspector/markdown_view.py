@@ -13,6 +13,7 @@ from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QFont,
     QImage,
+    QPaintEvent,
     QResizeEvent,
     QTextBlock,
     QTextBlockFormat,
@@ -29,6 +30,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from ui.inspector.code import colour
 from ui.theme import mono_font, on_theme_changed, theme, ui_font
+from ui.widgets.plain_text import paint_focus
 
 Property = QTextFormat.Property
 
@@ -172,6 +174,10 @@ class MarkdownView(QTextBrowser):
 
     def loadResource(self, kind: int, name: QUrl | str, /) -> Any:
         return self.document().loadResource(kind, name)
+
+    def paintEvent(self, event: QPaintEvent, /) -> None:
+        super().paintEvent(event)
+        paint_focus(self)
 
     def set_markdown(self, text: str) -> None:
         """Show a text; at most ``MARKDOWN_LIMIT`` characters (see ``can_render``)."""

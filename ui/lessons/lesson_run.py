@@ -63,6 +63,7 @@ class LessonRun(QObject):
         self._view = pane.step
         window = state.window
         self._overlay = Overlay(window.centralWidget() or window, pane)
+        self._overlay.strayed.connect(pane.focus_panel)
         self._lesson: Lesson | None = None
         self._document: Document | None = None
         self._at = 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QRegion
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from ui import theme
 from ui.lessons.parts import bring_into_sight, shown_rect
@@ -23,6 +23,9 @@ class Overlay(QWidget):
     """Lies over the whole window but the lit widgets and the panel, which take their events as
     ever; the mouse does nothing elsewhere."""
 
+    strayed = Signal()
+    """The keyboard came to something that is covered."""
+
     def __init__(self, over: QWidget, panel: QWidget) -> None:
         super().__init__(over)
         self._over, self._panel = over, panel
@@ -36,6 +39,9 @@ class Overlay(QWidget):
         self._soon.setInterval(0)
         self._soon.timeout.connect(self._place)
         theme.on_theme_changed(self.update)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._focus_moved)
         self.hide()
 
     def light(self, lit: Sequence[Sequence[QWidget]], covered: Sequence[QWidget]) -> None:
@@ -100,6 +106,14 @@ class Overlay(QWidget):
                 below.setTop(lit.bottom() + 1)
                 rect = max(above, below, key=QRect.height)
         return rect
+
+    def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:
+        if now is None or not self.isVisible():
+            return
+        is_covered = any(one.isAncestorOf(now) or one is now for one in self._covered)
+        lit = (one for group in self._lit for one in group)
+        if is_covered and not any(one.isAncestorOf(now) or one is now for one in lit):
+            self.strayed.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in _FOLLOWED:

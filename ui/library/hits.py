@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.store import SearchHit, SearchStep
-from ui.theme import S4, S16, bind_font, small_font, theme, ui_font
+from ui.theme import S4, S16, bind_font, scaled, small_font, theme, ui_font
 from ui.widgets.figures import count
 from ui.widgets.labels import LinkButton
 from ui.widgets.marked import paint_marked_line
@@ -44,6 +44,11 @@ def progress_words(step: SearchStep) -> str:
     """How far a search is that goes on."""
     words = f"Searched {step.searched:,} of {count(step.sessions, 'session')} …"
     return f"{words} {step.note}" if step.note else words
+
+
+LEAST_ROWS = 3
+LOW = 420
+"""Hits that are in sight at least, in a window of this height at a text scale of 100 %."""
 
 
 class LineDelegate(QStyledItemDelegate):
@@ -120,4 +125,8 @@ class HitsPanel(QWidget):
             self.table.show_rows(hits, self.table.current if is_more else None)
         self._words = words
         self.table.setVisible(bool(hits))
+        rows = LEAST_ROWS if self.window().height() >= scaled(LOW) else 1
+        header = self.table.horizontalHeader().sizeHint().height()
+        frame = 2 * self.table.frameWidth()
+        self.table.setMinimumHeight(header + rows * self.table.row_height() + frame)
         self.show()

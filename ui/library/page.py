@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -264,10 +265,6 @@ class LibraryPage(Dialog):
     def _lay_out_parts(self) -> None:
         self.chosen = QLabel(self)
         set_tone(self.chosen, "dim")
-        self.more = push_button("Mor&e", self, "More to do with the selected sessions")
-        self.more.clicked.connect(
-            lambda: self._menu(self.more.mapToGlobal(QPoint(0, 0)), above=True)
-        )
         actions = (
             self.open_action,
             self.archive_action,
@@ -278,9 +275,14 @@ class LibraryPage(Dialog):
             self.publish_action,
             self.withdraw_action,
         )
-        bar = wrapping_row(
-            *map(self._button, actions), self.more, self.chosen, margins=(S16, 0, S16, 0)
+        buttons = [self._button(action) for action in actions]
+        self.more = push_button("Mor&e", self, "More to do with the selected sessions")
+        self.more.clicked.connect(
+            lambda: self._menu(self.more.mapToGlobal(QPoint(0, 0)), above=True)
         )
+        for before, after in pairwise((self.table, *buttons, self.more)):
+            self.setTabOrder(before, after)
+        bar = wrapping_row(*buttons, self.more, self.chosen, margins=(S16, 0, S16, 0))
         reading = QLabel("Reading the sessions…", self)
         reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
         set_tone(reading, "dim")

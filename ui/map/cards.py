@@ -183,10 +183,12 @@ class _Card:
         return line
 
     def _mark(self, right: float) -> float:
-        """The sign and the word of a pin or an omission; returns the room that they take."""
+        """The sign and the word of a pin or an omission, in a narrow map the sign alone; returns
+        the room that they take."""
         canvas = self.canvas
         painter, inks, geometry = canvas.painter, canvas.inks, canvas.geometry
         word, token = ("pinned", "kept") if self.mark == "pin" else ("omitted", "dim")
+        word = "" if geometry.is_narrow else word
         icon = inks.sign(self.mark, token, faded=self.faded)
         side = icon.height() / icon.devicePixelRatio()
         width = inks.small_metrics.horizontalAdvance(word)

@@ -35,7 +35,7 @@ class ProfilePage(QWidget):
         self._profile: Profile | None = None
         self._base: Profile | None = None
         self._stored: UserProfile | None = None
-        self.area = scroll_area(self, takes_focus=True)
+        self.area = scroll_area(self, "The profile")
         body = QWidget(self.area)
         self.area.setWidget(body)
         self.title = QLabel(body)

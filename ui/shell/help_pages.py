@@ -46,7 +46,7 @@ class GuideWindow(TwoPaneDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("Guide", "Documents", 220, parent)
-        self.area = scroll_area(self, takes_focus=True, has_frame=False)
+        self.area = scroll_area(self, "The document, to be scrolled", has_frame=False)
         body = QWidget(self.area)
         self.area.setWidget(body)
         self.text = MarkdownView(body)

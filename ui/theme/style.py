@@ -228,6 +228,8 @@ QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QAbstractScrollArea::corner { background: transparent; border: none; }
 QScrollArea { border: none; background: transparent; }
+QScrollArea[ring="true"] { border: 1px solid transparent; }
+QScrollArea[ring="true"]:focus { border-color: $accent; }
 
 QTableView, QTreeView, QListView {
   color: $ink; background: $paper; border: none; gridline-color: $line;

@@ -231,6 +231,7 @@ class ClickLabel(RichLabel):
             return
         self._words = html
         self._again()
+        # The Tab key stops where there is something to follow.
         policies = Qt.FocusPolicy
         self.setFocusPolicy(policies.StrongFocus if "<a " in html else policies.ClickFocus)
         if self.hasFocus():

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
+
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
+    QApplication,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -235,6 +239,26 @@ def add(column: QVBoxLayout, part: QWidget | QLayout, stretch: int = 0) -> None:
         column.addLayout(part, stretch)
 
 
+def reach_behind(before: QWidget, *parts: QWidget) -> None:
+    """Let the Tab key come to parts and what is in them behind another, in which something takes
+    the keyboard, hidden or not."""
+    # Not by the chain of focus itself: PySide takes each of its widgets for a child of the one
+    # before it, and lets go of it with that one.
+    moved = list(dict.fromkeys(chain.from_iterable(map(_stops, parts))))
+    *_, last = (one for one in _stops(before) if one not in moved)
+    for one in moved:
+        QWidget.setTabOrder(last, one)
+        last = one
+
+
+def _stops(part: QWidget) -> Iterator[QWidget]:
+    """What takes the keyboard in a window; Qt orders nothing else."""
+    window = part.window()
+    for one in (part, *part.findChildren(QWidget)):
+        if one.focusPolicy() != Qt.FocusPolicy.NoFocus and one.window() is window:
+            yield one
+
+
 def push_button(text: str, parent: QWidget, tip: str = "", primary: bool = False) -> QPushButton:
     """A button that Return presses only where the keyboard is on it; ``primary``: the one of its
     page that goes on."""
@@ -391,7 +415,8 @@ def _line_above(part: QWidget, body: QWidget, edge: int) -> int:
 
 
 class WholeArea(QScrollArea):
-    """Scrolls up and down; while it shows the beginning, no line is cut through at its edge."""
+    """Scrolls up and down; while it shows the beginning, no line is cut through at its edge. What
+    the keyboard comes to is in sight."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -404,6 +429,16 @@ class WholeArea(QScrollArea):
         self._soon.setSingleShot(True)
         self._soon.setInterval(0)
         self._soon.timeout.connect(self._fit)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._follow)
+
+    def _follow(self, _old: QWidget | None, now: QWidget | None) -> None:
+        """Qt does so itself only when the keyboard comes from within. What the mouse is on stays
+        below it."""
+        pressed = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
+        if now is not None and not pressed and self.isAncestorOf(now):
+            self.ensureWidgetVisible(now, 0, S8)
 
     def _fit(self) -> None:
         body, room = self.widget(), self.viewport().height() + self._spare
@@ -425,14 +460,14 @@ class WholeArea(QScrollArea):
         return super().eventFilter(watched, event)
 
 
-def scroll_area(
-    parent: QWidget | None, takes_focus: bool = False, has_frame: bool = True
-) -> QScrollArea:
-    """An area that scrolls up and down alone. ``takes_focus``: whether the keyboard stops at it."""
+def scroll_area(parent: QWidget | None, name: str = "", has_frame: bool = True) -> QScrollArea:
+    """An area that scrolls up and down alone. With a ``name`` the keyboard stops at it."""
     area = QScrollArea(parent)
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    if not takes_focus:
+    area.setAccessibleName(name)
+    area.setProperty("ring", bool(name))
+    if not name:
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     if not has_frame:
         area.setFrameShape(QFrame.Shape.NoFrame)

@@ -23,16 +23,25 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import (
     QFontMetricsF,
+    QPainter,
+    QPaintEvent,
     QResizeEvent,
     QTextCursor,
     QTextDocument,
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QPlainTextDocumentLayout, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QFrame,
+    QPlainTextDocumentLayout,
+    QPlainTextEdit,
+    QSizePolicy,
+    QWidget,
+)
 from shiboken6 import isValid
 
-from ui.theme import mono_font, on_theme_changed, ui_font
+from ui.theme import mono_font, on_theme_changed, theme, ui_font
 
 PIECE = 64 * 1024
 """Characters put in at most before the window's other events get their turn."""
@@ -145,6 +154,14 @@ class WholeLines(QObject):
         if event.type() == QEvent.Type.Resize:
             self._soon.start()
         return super().eventFilter(watched, event)
+
+
+def paint_focus(view: QAbstractScrollArea) -> None:
+    """Paint a line around a text without a frame while it has the keyboard."""
+    if view.hasFocus():
+        painter = QPainter(view.viewport())
+        painter.setPen(theme().accent)
+        painter.drawRect(view.viewport().rect().adjusted(0, 0, -1, -1))
 
 
 MANY_LINES = 10_000
@@ -285,6 +302,10 @@ class PlainTextView(QPlainTextEdit):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(60, 24)
+
+    def paintEvent(self, event: QPaintEvent, /) -> None:
+        super().paintEvent(event)
+        paint_focus(self)
 
     def wheelEvent(self, event: QWheelEvent, /) -> None:
         bar = self.verticalScrollBar()

@@ -13,6 +13,7 @@ from ui.theme import bind_font, on_theme_changed, paint_verdict, scaled, small_f
 from ui.widgets.figures import full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import elided
+from ui.widgets.panels import reach_behind
 from ui.widgets.terms import OF_SHARES, meaning
 
 
@@ -136,6 +137,10 @@ class Legend(QWidget):
         super().__init__(parent)
         self._flow = FlowLayout(self, across=6, down=2)
         self._items: dict[str, LegendItem] = {}
+        self._place = QWidget(self)
+        """Keeps the items' place in the order of the Tab key."""
+        self._place.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._place.hide()
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -163,6 +168,7 @@ class Legend(QWidget):
             button.toggled.connect(lambda on, key=share.key: self._toggled(key, on))
             self._flow.addWidget(button)
             button.show()
+        reach_behind(self._place, *self._items.values())
         self._flow.invalidate()
         self.updateGeometry()
         if checked and checked not in self._items:

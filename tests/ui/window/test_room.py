@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 
 from explorer.settings.paths import ensure, preferences_path
 from tests.ui.window.house import House
+from tests.ui.window.library_steps import opened
 from tests.ui.window.running import NotReached, RunningWindow, sample_path, visible
 from tests.ui.window.steps import draft
 from tests.ui.window.test_lessons import Pupil
@@ -209,3 +210,27 @@ async def test_what_failed_can_be_searched_for_in_a_small_window(house: House) -
     await live.until(search.results.isVisible, "what failed")
     assert search.box.hasFocus() and not cut_off(live.window.header)
     assert live.window.size().toTuple() == SMALL
+
+
+@pytest.mark.parametrize("large_text", [150], indirect=True)
+async def test_an_entry_has_more_room_than_what_is_said_of_it(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    live.window.map.select(9)
+    await live.idle()
+    entry = live.window.entry
+    assert "kept the newest" in entry.verdict.words.toolTip(), "its rule is a tip"
+    assert entry.area.viewport().height() > 5 * entry.fontMetrics().lineSpacing()
+
+
+@pytest.mark.parametrize("large_text", [150], indirect=True)
+async def test_several_hits_are_in_sight_in_a_small_window(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    page = await opened(live)
+    live.type("retry")
+    live.keys("Ctrl+Return")
+    await live.until(page.hits.isVisible, "the hits")
+    await live.settle(8)
+    table = page.hits.table
+    last = table.visualRect(table.rows.index(2, 0))
+    assert table.viewport().rect().contains(last), "three at least"
+    assert page.height() <= live.window.height()

@@ -37,7 +37,7 @@ from ui.widgets.choice import ChoiceBox
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.marked import mark, marked
-from ui.widgets.panels import EmptyState, column_in, enable_unless
+from ui.widgets.panels import EmptyState, column_in, enable_unless, reach_behind
 
 ELSEWHERE = (
     "What was kept word for word is on the page Ledger, what was done again after it under "
@@ -275,6 +275,7 @@ class FidelityPage(QWidget):
         self.pages.setDocumentMode(True)
         self.pages.setUsesScrollButtons(True)
         self.pages.setAccessibleName("Findings and summary")
+        self.pages.tabBar().setAccessibleName("Findings and summary")
         titles = ("Findings", "Summary")
         for part, title in zip(self._parts, titles, strict=True):
             self.pages.addTab(part, title)
@@ -286,6 +287,7 @@ class FidelityPage(QWidget):
         head.addWidget(self.given)
         column.addLayout(head)
         column.addWidget(self.pages, 1)
+        reach_behind(self.recall, self.given, self.pages.tabBar(), *self._parts)
         return self._body
 
     def _make_findings(self) -> QWidget:
