@@ -21,8 +21,7 @@ from os.path import isfile
 from typing import Any, NamedTuple
 
 from explorer import private_files
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.output import visible_streams
+from explorer.commands.output import CommandFailed, UsageError, visible_streams
 from explorer.installed import version, window_target
 from explorer.session.visible_text import visible_line
 from explorer.settings import paths

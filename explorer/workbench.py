@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from explorer.extensions.manager import Extensions
 from explorer.facts.errors import has_failed
 from explorer.formats import ExportReport, FormatError, LeafMark, new_id
-from explorer.formats.pi.new_header import new_header
+from explorer.formats.pi.export import new_header
 from explorer.formats.registry import adapter_for
 from explorer.models.client import ModelClient
 from explorer.services.changes import Change, ChangeHub, Listener, PromptsChanged, SessionsChanged

@@ -19,26 +19,25 @@ from explorer.models.client import ModelInfo
 from explorer.services.document import Document
 from explorer.services.effective_rules import summarizer_of
 from explorer.services.team_sessions import FIRST_KEY, TeamSession, TeamSessions
-from explorer.settings.choices import (
+from explorer.settings.effective import (
     WINDOW_KEY,
     Chosen,
     Ground,
     Rules,
     chosen_from,
     rules_of,
+    summary_models,
     with_profile,
     with_rules,
     with_sizes,
     with_window,
     without_key,
 )
-from explorer.settings.effective import summary_models
-from explorer.settings.live import project_of
+from explorer.settings.live import live_settings, project_of
 from explorer.settings.preferences import Preferences, save_preferences
 from explorer.settings.profile_files import (
     ProfileFiles,
 )
-from explorer.settings.user_settings import live_settings
 from explorer.workbench import Workbench
 from ui.bus import Bus
 from ui.main_window import MainWindow

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer
 
 from explorer.models.client import ModelClient, ModelClientConfig
 from explorer.settings import paths
+from explorer.settings.live import following_extensions
 from explorer.settings.preferences import Preferences
-from explorer.settings.user_settings import following_extensions
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
 from ui import theme

@@ -4,53 +4,278 @@ Every message is appended as soon as it is complete, so that a crash leaves a se
 continued. A reply that was stopped or failed is stored with what had arrived, marked as such. A
 call that fails before its first word may be tried again; a context that is too large is compacted
 by the turn's context port and the reply requested again.
+
+The calls of one reply run side by side where they only look, one by one where they change. Every
+call gets a result, whatever happens to it. Results are stored in the order of the calls, each as
+soon as it and all before it are there. An agent that repeats itself, the same calls with the same
+results, is warned and then ended.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import random
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.agent.context_port import ContextPort, NoContextPort, Outgoing, TooLarge
-from explorer.agent.cycle_guard import CycleGuard, Step
-from explorer.agent.events import (
+from explorer.agent.reply import PartialReply, ReplyClient, ReplyResult
+from explorer.agent.tools.port import ToolOutcome, ToolSet
+from explorer.agent.turn_interface import (
+    ContextPort,
+    MessageQueue,
+    NoContextPort,
+    Outgoing,
     RoundStarted,
     Steered,
     Stored,
+    TooLarge,
     ToolEnded,
     ToolOutput,
     ToolStarted,
     TurnEnd,
     TurnEvent,
     TurnResult,
+    UserPrompt,
+    image_blocks,
 )
-from explorer.agent.prompt import MessageQueue, UserPrompt
-from explorer.agent.reply import PartialReply, ReplyClient, ReplyResult
-from explorer.agent.tool_rounds import NOT_RUN, ToolRound, result_message
-from explorer.agent.tools.port import ToolOutcome, ToolSet
 from explorer.models.client import Cancelled, CancelToken, ChatMessage, Models, ToolCall
+from explorer.models.events import done_or_cancelled
 from explorer.models.retry import Retry, RetryPolicy, pause, wait_before_next
-from explorer.session.entries import AssistantMessage, Message
+from explorer.session.entries import AssistantMessage, Message, ToolResultMessage, text_content
 
-__all__ = [
-    "AgentTurn",
-    "RoundStarted",
-    "SessionPort",
-    "Steered",
-    "Stored",
-    "ToolEnded",
-    "ToolOutput",
-    "ToolStarted",
-    "TurnEnd",
-    "TurnEvent",
-    "TurnLimits",
-    "TurnResult",
-]
+STOP_WAIT_S = 10.0
+"""How long a stopped tool may take to end what it started."""
+
+STOPPED_BEFORE = ToolOutcome("stopped by the person before it ran", True, details={"notRun": True})
+NOT_RUN = ToolOutcome(
+    "no result: the work was broken off before this call gave one; whether it ran is not known",
+    True,
+    details={"noResult": True},
+)
+"""Of a call that is found without a result, after a crash or in what another program wrote."""
+
+
+def result_message(call: ToolCall, outcome: ToolOutcome, note: str = "") -> ToolResultMessage:
+    """A call's result as it is stored; ``note`` goes beside it."""
+    text = text_content(outcome.text) if outcome.text or not outcome.images else ()
+    noted = text_content(note) if note else ()
+    return ToolResultMessage(
+        call.id,
+        call.name,
+        (*text, *image_blocks(outcome.images), *noted),
+        outcome.is_error,
+        details=dict(outcome.details) if outcome.details else None,
+    )
+
+
+def groups(
+    calls: Sequence[ToolCall], is_exclusive: Callable[[ToolCall], bool]
+) -> list[tuple[ToolCall, ...]]:
+    """The calls in their order, those that may run beside each other together."""
+    found: list[tuple[ToolCall, ...]] = []
+    together: list[ToolCall] = []
+    for call in calls:
+        if not is_exclusive(call):
+            together.append(call)
+            continue
+        if together:
+            found.append(tuple(together))
+            together = []
+        found.append((call,))
+    return [*found, tuple(together)] if together else found
+
+
+def unusable(call: ToolCall, tools: ToolSet | None) -> ToolOutcome | None:
+    """Why a call cannot be run at all; None when it can."""
+    if tools is None:
+        return ToolOutcome("no workspace was chosen, so no tool can run", True)
+    names = [spec.name for spec in tools.specs()]
+    if call.name not in names:
+        known = ", ".join(names)
+        return ToolOutcome(f"there is no tool named {call.name!r}; there are: {known}", True)
+    if call.problem:
+        again = "Nothing was run; call again with one whole JSON object."
+        return ToolOutcome(f"{call.problem}\n{again}", True)
+    return None
+
+
+class ToolRound:
+    """The calls of one reply."""
+
+    def __init__(
+        self,
+        tools: ToolSet | None,
+        cancel: CancelToken,
+        on_event: Callable[[TurnEvent], None],
+        store: Callable[[ToolCall, ToolOutcome], Awaitable[None]],
+    ) -> None:
+        """``store`` appends one result."""
+        self._tools = tools
+        self._cancel = cancel
+        self._on_event = on_event
+        self._store = store
+
+    async def run(self, calls: Sequence[ToolCall]) -> list[ToolOutcome]:
+        """What each call gave, all of them stored. After a stop, the remaining calls get a result
+        that says so."""
+        outcomes: list[ToolOutcome] = []
+        for group in groups(calls, self._is_exclusive):
+            outcomes += await self._run_group(group)
+        return outcomes
+
+    def _is_exclusive(self, call: ToolCall) -> bool:
+        tools = self._tools
+        return tools is not None and unusable(call, tools) is None and tools.is_exclusive(call)
+
+    async def _run_group(self, group: Sequence[ToolCall]) -> list[ToolOutcome]:
+        # A separate token, so that tools end too when the task that waits for the turn is
+        # cancelled.
+        inner = CancelToken()
+        forget = self._cancel.add_callback(inner.cancel)
+        tasks = [asyncio.create_task(self._run_one(call, inner)) for call in group]
+        outcomes: list[ToolOutcome] = []
+        try:
+            for call, task in zip(group, tasks, strict=True):
+                outcome = await task
+                outcomes.append(outcome)
+                await self._store(call, outcome)
+        finally:
+            forget()
+            if len(outcomes) < len(group):
+                inner.cancel()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return outcomes
+
+    async def _run_one(self, call: ToolCall, cancel: CancelToken) -> ToolOutcome:
+        outcome = unusable(call, self._tools)
+        if outcome is None and cancel.cancelled:
+            outcome = STOPPED_BEFORE
+        if outcome is None:
+            self._on_event(ToolStarted(call))
+            outcome = await self._called(call, cancel)
+        self._on_event(ToolEnded(call, outcome))
+        return outcome
+
+    async def _called(self, call: ToolCall, cancel: CancelToken) -> ToolOutcome:
+        """Run the call; an unexpected failure of a tool becomes an error result."""
+        assert self._tools is not None
+
+        def on_output(text: str) -> None:
+            self._on_event(ToolOutput(call.id, text))
+
+        running = asyncio.ensure_future(self._tools.run(call, cancel, on_output))
+        try:
+            await done_or_cancelled(running, cancel)
+            if not running.done():
+                await asyncio.wait([running], timeout=STOP_WAIT_S)
+            if not running.done():
+                return ToolOutcome(f"stopped; it did not end within {STOP_WAIT_S:g} s", True)
+            if running.cancelled():
+                return ToolOutcome("stopped while it ran", True)
+            return running.result()
+        except Cancelled:
+            return ToolOutcome("stopped by the person while it ran", True)
+        except Exception as error:  # noqa: BLE001 -- any failure becomes an error result
+            return ToolOutcome(f"the tool failed: {type(error).__name__}: {error}", True)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+
+LONGEST_CYCLE = 3
+PATIENCE = 2
+"""Repetitions that are allowed after the model was warned."""
+
+Step = Literal["go", "tell", "end"]
+
+
+def fingerprint(calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]) -> str:
+    """A round's calls and what they gave, in few characters; the ids of calls do not count."""
+    digest = hashlib.sha256()
+    for call, outcome in zip(calls, outcomes, strict=True):
+        arguments = call.raw or json.dumps(call.arguments, sort_keys=True)
+        for part in (call.name, arguments, outcome.text, str(outcome.is_error)):
+            digest.update(part.encode("utf-8", "surrogatepass"))
+            digest.update(b"\0")
+        for image in outcome.images:
+            digest.update(image.data_base64.encode())
+    return digest.hexdigest()
+
+
+class Cycle(Struct, frozen=True):
+    """What has come again: ``length`` rounds, ``times`` times in a row. ``whole``: the last of
+    them is at its end."""
+
+    length: int
+    times: int
+    whole: bool = True
+
+
+def detect_cycle(rounds: Sequence[str]) -> Cycle:
+    """The cycle of up to three rounds that the last rounds repeat most often; 1 time for none."""
+    best = Cycle(1, 1)
+    for length in range(1, LONGEST_CYCLE + 1):
+        same = 0
+        for at in range(len(rounds) - 1, length - 1, -1):
+            if rounds[at] != rounds[at - length]:
+                break
+            same += 1
+        times = same // length + 1
+        if times > best.times:
+            best = Cycle(length, times, same % length == 0)
+    return best
+
+
+class CycleGuard:
+    """Watches the rounds of one turn."""
+
+    def __init__(self, same_calls: int | None) -> None:
+        """See ``TurnLimits.same_calls``."""
+        self._most = max(2, same_calls) if same_calls is not None else None
+        self._rounds: list[str] = []
+        self.found = Cycle(1, 1)
+
+    def observe(self, calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]) -> Step:
+        """Take one round in; whether to go on, to tell the model, or to end the turn."""
+        if self._most is None:
+            return "go"
+        self._rounds.append(fingerprint(calls, outcomes))
+        del self._rounds[: -LONGEST_CYCLE * (self._most + PATIENCE)]
+        self.found = detect_cycle(self._rounds)
+        if self.found.times >= self._most + PATIENCE:
+            return "end"
+        return "tell" if self.found.times >= self._most and self.found.whole else "go"
+
+    @property
+    def note(self) -> str:
+        """The warning to the model, appended to the repeated result."""
+        return (
+            f"[Note: {self._what} {self.found.times} times in a row, with the same arguments and"
+            " the same results. Doing it again will not change that. Take another way, or say what"
+            " you need.]"
+        )
+
+    @property
+    def end_reason(self) -> str:
+        """Why the turn was ended, for a person."""
+        return (
+            f"The turn was ended: the agent repeated itself. {self._what.capitalize()}"
+            f" {self.found.times} times in a row with the same results, and it was warned before."
+        )
+
+    @property
+    def _what(self) -> str:
+        if self.found.length == 1:
+            return "the same calls were made"
+        return f"the same {self.found.length} rounds of calls were made"
+
 
 MOST_ROUNDS = 100
 SAME_CALLS = 3

@@ -11,8 +11,7 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.agent.context_port import ContextPort, Outgoing
-from explorer.agent.events import TurnEvent
+from explorer.agent.turn_interface import ContextPort, Outgoing, TurnEvent
 from explorer.models.catalogue import usage_record
 from explorer.models.client import (
     Cancelled,

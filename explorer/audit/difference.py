@@ -1,15 +1,130 @@
-"""Summaries of one place: aligned by section, their words marked, their findings side by side."""
+"""Summaries beside each other: aligned by section, their words marked, their findings side by side;
+and those of one session after each other: what each one added, dropped and changed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from explorer.audit.findings import Fidelity, Finding, Group
-from explorer.audit.sections import SummarySection, sections_of
-from explorer.facts import FactKind
+from explorer.facts import Fact, FactKind, extract
+from explorer.session.entries import CompactionSummary, Entry
 from explorer.session.text_difference import DifferencePiece, word_differences
+
+BEFORE = "Before the first heading"
+"""What the text is called that stands before any heading."""
+
+_MARKDOWN = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_BOLD = re.compile(r"^ {0,3}\*\*([^*\n]{2,80}?):?\*\*[ \t]*:?[ \t]*$")
+_NUMBERED = re.compile(
+    r"^ {0,3}(?:\*\*)?\d{1,2}[.)][ \t]*(?:\*\*)?([A-Z][^:*\n]{2,60}?)(?::\*\*|\*\*:?|:)[ \t]*$"
+)
+_OPEN = re.compile(r"^ {0,3}<([a-z][a-z-]*files)>[ \t]*$")
+_FENCE = re.compile(r"^ {0,3}(```|~~~)")
+_RULE = re.compile(r"^ {0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*$")
+_NUMBER = re.compile(r"^\d{1,2}[.)][ \t]*")
+_LETTERS = re.compile(r"[^\w]+", re.UNICODE)
+_BOLD_LEVEL = 7
+
+
+class SummarySection(Struct, frozen=True):
+    """A stretch of a summary below one heading. Offsets are characters of the summary."""
+
+    title: str
+    """The heading without its marks, behind those that it stands under; ``BEFORE`` of what stands
+    before any."""
+    path: str
+    """The headings that it stands under and its own, evened out: equal where two summaries mean
+    the same section."""
+    level: int
+    """1 to 6 as Markdown counts, 7 for a bold line (1 below a rule), 0 before any heading."""
+    start: int
+    """Where its heading begins."""
+    body: int
+    """Where its text begins."""
+    end: int
+    text: str
+    """The text below the heading, without blank lines and rules around it."""
+
+    @property
+    def key(self) -> str:
+        """The heading alone, evened out."""
+        return self.path.rpartition("/")[2]
+
+
+def title_key(title: str) -> str:
+    """A heading without case, numbers, marks and the word "and"."""
+    words = _LETTERS.sub(" ", _NUMBER.sub("", title.replace("&amp;", " "))).lower().split()
+    return " ".join(word for word in words if word != "and")
+
+
+def sections_of(text: str) -> tuple[SummarySection, ...]:
+    """The sections of a summary in order; one without a heading where it has none.
+
+    A heading over other headings and without text is no section.
+    """
+    found: list[SummarySection] = []
+    above: list[tuple[int, str, str]] = []
+    title, path, level, start, body = BEFORE, "", 0, 0, 0
+    for at, after, heading_level, heading_title in (
+        *_headings(text),
+        (len(text), len(text), -1, ""),
+    ):
+        section = SummarySection(title, path, level, start, body, at, _bare(text[body:at]))
+        if section.text or (level and heading_level <= level):
+            found.append(section)
+        if heading_level < 0:
+            break
+        while above and above[-1][0] >= heading_level:
+            above.pop()
+        above.append((heading_level, title_key(heading_title), heading_title))
+        title = " › ".join(words for _, _, words in above)
+        path = "/".join(name for _, name, _ in above)
+        level, start, body = heading_level, at, after
+    return tuple(found)
+
+
+def _headings(text: str) -> Iterator[tuple[int, int, int, str]]:
+    """Where a heading begins and ends, its level and its words."""
+    numbered = re.search(r"^ {0,3}#{1,6}[ \t]", text, re.MULTILINE) is None
+    fence, at, below_rule = "", 0, False
+    for line in text.splitlines(keepends=True):
+        start, at = at, at + len(line)
+        bare = line.rstrip("\r\n")
+        if mark := _FENCE.match(bare):
+            fence = "" if fence == mark.group(1) else fence or mark.group(1)
+            continue
+        if fence:
+            continue
+        if match := _MARKDOWN.match(bare):
+            yield start, at, len(match.group(1)), _words(match.group(2))
+        elif numbered and (match := _NUMBERED.match(bare)):
+            yield start, at, 1, _words(match.group(1))
+        elif match := _BOLD.match(bare):
+            # Below a rule begins another part with separate headings: the split turn.
+            yield start, at, 1 if below_rule else _BOLD_LEVEL, _words(match.group(1))
+        elif match := _OPEN.match(bare):
+            yield start, at, 1, match.group(1).replace("-", " ").capitalize()
+        if bare.strip():
+            below_rule = _RULE.match(bare) is not None
+
+
+def _words(heading: str) -> str:
+    return heading.strip().strip("*_ ").removesuffix(":").strip()
+
+
+def _bare(text: str) -> str:
+    lines = [
+        line for line in text.splitlines() if not re.match(r"^ {0,3}</[a-z-]*files>[ \t]*$", line)
+    ]
+    while lines and (not lines[-1].strip() or _RULE.match(lines[-1])):
+        lines.pop()
+    while lines and (not lines[0].strip() or _RULE.match(lines[0])):
+        lines.pop(0)
+    return "\n".join(lines)
 
 
 class Candidate(Struct, frozen=True):
@@ -261,4 +376,79 @@ def _settings(candidates: Sequence[Candidate]) -> tuple[tuple[str, tuple[str, ..
     return tuple(
         (name, tuple(candidate.settings.get(name, "") for candidate in candidates))
         for name in names
+    )
+
+
+class SectionDrift(Struct, frozen=True):
+    """A section from one summary to the next."""
+
+    row: SectionRow
+    """The earlier one's cell first, the later one's second."""
+
+    @property
+    def change(self) -> str:
+        """``added``, ``dropped``, ``changed`` or ``same``."""
+        before, after = self.row.cells
+        if before is None:
+            return "added"
+        if after is None:
+            return "dropped"
+        return "same" if self.row.is_equal else "changed"
+
+
+class DriftStep(Struct, frozen=True):
+    """From one summary to the next."""
+
+    earlier: Candidate
+    later: Candidate
+    sections: tuple[SectionDrift, ...]
+    added: tuple[Fact, ...]
+    """Facts that only the later summary has."""
+    dropped: tuple[Fact, ...]
+    """Facts that only the earlier summary has."""
+    kept: int
+    """Facts that both have."""
+
+    def count(self, kind: FactKind) -> tuple[int, int]:
+        """How many facts of a kind were added and dropped."""
+        return (
+            sum(fact.kind is kind for fact in self.added),
+            sum(fact.kind is kind for fact in self.dropped),
+        )
+
+
+class Drift(Struct, frozen=True):
+    """Summaries in the order in which they were made, and the way from each to the next."""
+
+    summaries: tuple[Candidate, ...]
+    steps: tuple[DriftStep, ...]
+    """One fewer than the summaries."""
+
+
+def drift(summaries: Sequence[Candidate]) -> Drift:
+    """How summaries of one session drift; of fewer than two there are no steps."""
+    facts = [_facts_of(summary.summary) for summary in summaries]
+    steps = tuple(
+        _step(summaries[at], summaries[at + 1], facts[at], facts[at + 1])
+        for at in range(len(summaries) - 1)
+    )
+    return Drift(tuple(summaries), steps)
+
+
+_Keyed = dict[tuple[FactKind, str], Fact]
+
+
+def _facts_of(summary: str) -> _Keyed:
+    facts = extract([Entry.of(CompactionSummary(summary))])
+    return {(fact.kind, fact.key): fact for fact in facts}
+
+
+def _step(earlier: Candidate, later: Candidate, before: _Keyed, after: _Keyed) -> DriftStep:
+    return DriftStep(
+        earlier,
+        later,
+        tuple(SectionDrift(row) for row in align([earlier.summary, later.summary])),
+        tuple(fact for key, fact in after.items() if key not in before),
+        tuple(fact for key, fact in before.items() if key not in after),
+        len(before.keys() & after.keys()),
     )

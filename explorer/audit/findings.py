@@ -1,15 +1,21 @@
-"""What someone who goes on from a summary should know of it: three groups of findings."""
+"""What an audit finds, as values: what someone who goes on from a summary should know of it, in
+three groups; what was lost or put at risk, when, why, and what would have prevented it; and a place
+of an entry with what stands around it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
+from enum import IntEnum, StrEnum
 from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from explorer.facts import Fact, FactKind
+from explorer.audit.provenance import Provenance
+from explorer.facts import Fact, FactKind, Span
+from explorer.facts.entry_texts import texts_of
+from explorer.session.entries import Entry
 
 
 class Group(StrEnum):
@@ -101,3 +107,169 @@ class Fidelity(Struct, frozen=True):
     def of(self, group: Group) -> tuple[Finding, ...]:
         """The findings of a group."""
         return tuple(finding for finding in self.findings if finding.group is group)
+
+
+AROUND = 160
+"""UTF-16 units that are shown before and behind a place."""
+
+
+class Excerpt(NamedTuple):
+    """A stretch of an entry's text: before the place, the place, behind it."""
+
+    before: str
+    text: str
+    after: str
+
+
+class QuotedText(NamedTuple):
+    """A text of an entry and a stretch of it, in characters."""
+
+    whole: str
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The stretch."""
+        return self.whole[self.start : self.end]
+
+
+def excerpt(entry: Entry, span: Span, around: int = AROUND) -> Excerpt | None:
+    """What stands at a place of an entry; None when the entry has no such text."""
+    units = _units_at(entry, span)
+    if units is None:
+        return None
+    first, last = max(0, span.start - around), span.end + around
+    before = ("…" if first else "") + _text(units, first, span.start)
+    after = _text(units, span.end, last) + ("…" if last * 2 < len(units) else "")
+    return Excerpt(before, _text(units, span.start, span.end), after)
+
+
+def quoted(entry: Entry, span: Span) -> QuotedText | None:
+    """The text of an entry that a place is in, and where; None as for ``excerpt``."""
+    units = _units_at(entry, span)
+    if units is None:
+        return None
+    before, text = _text(units, 0, span.start), _text(units, span.start, span.end)
+    whole = before + text + _text(units, span.end, len(units) // 2)
+    return QuotedText(whole, len(before), len(before) + len(text))
+
+
+def _units_at(entry: Entry, span: Span) -> bytes | None:
+    """The text that a place is in, in UTF-16."""
+    for found in texts_of(entry):
+        if (found.block, found.argument) != (span.block, span.argument):
+            continue
+        units = found.text.encode("utf-16-le", "surrogatepass")
+        if span.end * 2 <= len(units):
+            return units
+    return None
+
+
+def _text(units: bytes, start: int, end: int) -> str:
+    # A cut through a surrogate pair leaves half a letter, which is left out.
+    return units[start * 2 : end * 2].decode("utf-16-le", "ignore")
+
+
+class LossKind(StrEnum):
+    """How something was lost."""
+
+    KEPT_RANGE_DROPPED = "kept-range-dropped"
+    PREVIOUS_SUMMARY_DROPPED = "previous-summary-dropped"
+    BOUNDARY_LOST = "boundary-lost"
+    LEFT_OUT = "left-out"
+    EMPTY_SUMMARY = "empty-summary"
+    FAILED_APPLIED = "failed-applied"
+    CUT_SHORT = "cut-short"
+    ORPHANED_RESULT = "orphaned-result"
+    ORPHANED_CALL = "orphaned-call"
+    EMPTY_INPUT = "empty-input"
+    GREW = "grew"
+    IN_A_ROW = "in-a-row"
+    SUMMARIZED_AND_KEPT = "told-twice"
+    NOTES_NOT_COUNTED = "notes-not-counted"
+    REPEATED_SECTIONS = "repeated-sections"
+    BRANCH_LEFT_OUT = "branch-left-out"
+    BRANCH_EMPTY = "branch-empty"
+    BRANCH_ORIGIN_LOST = "branch-origin-lost"
+    FAILURES_INCLUDED = "branch-failed-told"
+
+
+LOSS_TITLES: dict[LossKind, str] = {
+    LossKind.KEPT_RANGE_DROPPED: "Kept, then dropped by the next compaction",
+    LossKind.PREVIOUS_SUMMARY_DROPPED: "The previous summary was dropped",
+    LossKind.BOUNDARY_LOST: "What was to be kept is not there",
+    LossKind.LEFT_OUT: "Left out of the request",
+    LossKind.EMPTY_SUMMARY: "An empty summary was stored",
+    LossKind.FAILED_APPLIED: "A failed compaction was applied",
+    LossKind.CUT_SHORT: "The summary looks cut short",
+    LossKind.ORPHANED_RESULT: "A tool result without its call",
+    LossKind.ORPHANED_CALL: "A tool call without its result",
+    LossKind.EMPTY_INPUT: "A summary of nothing new",
+    LossKind.GREW: "The context grew",
+    LossKind.IN_A_ROW: "Compacted again at once",
+    LossKind.SUMMARIZED_AND_KEPT: "Summarized and kept as well",
+    LossKind.NOTES_NOT_COUNTED: "Notes that were not counted",
+    LossKind.REPEATED_SECTIONS: "Headings written twice",
+    LossKind.BRANCH_LEFT_OUT: "Left out of a branch summary",
+    LossKind.BRANCH_EMPTY: "An empty branch summary",
+    LossKind.BRANCH_ORIGIN_LOST: "A branch summary without its branch",
+    LossKind.FAILURES_INCLUDED: "Failures summarized as if they counted",
+}
+
+
+class Severity(IntEnum):
+    """How bad it is; the larger the worse."""
+
+    WASTE = 0
+    """Nothing is gone; tokens or a call were wasted."""
+    RISK = 1
+    """Something may be missing or wrong in what the model sees."""
+    LOST = 2
+    """Something is in nothing that the model sees."""
+
+
+class Repair(StrEnum):
+    """What can be done about it in this program."""
+
+    CUT = "cut"
+    """Step back before the compaction and cut at another place."""
+    PIN = "pin"
+    """Keep the entries verbatim from here on."""
+    INSTRUCTION = "instruction"
+    """Summarize anew, with words on what must be in it."""
+    RULES = "rules"
+    """Compact under rules that do not lose this."""
+    GO_THERE = "go-there"
+    """Make the entry the leaf and go on from it."""
+
+
+class Loss(Struct, frozen=True):
+    """One loss. Entries are indices, sizes tokens."""
+
+    kind: LossKind
+    severity: Severity
+    at: int
+    """The compaction or branch summary at which it happened, else the entry itself."""
+    entries: Sequence[int]
+    """What was lost or put at risk, ascending; empty where it is a summary as a whole."""
+    tokens: int
+    """Of these entries, as they are counted."""
+    cause: str
+    """What happened and why, in sentences."""
+    prevention: str
+    """What would have prevented it, in a sentence."""
+    repairs: tuple[Repair, ...]
+    provenance: Provenance
+    basis: str
+    """How it is known, in a sentence."""
+
+    @property
+    def title(self) -> str:
+        """The kind in words."""
+        return LOSS_TITLES[self.kind]
+
+    @property
+    def target(self) -> int:
+        """The entry to show first."""
+        return self.entries[0] if self.entries else self.at

@@ -22,8 +22,7 @@ from explorer.facts.entry_texts import EntryText, Speaker, texts_of
 from explorer.facts.fact import Fact
 from explorer.facts.fact_table import scan_text
 from explorer.facts.figures import figure, value_key
-from explorer.facts.identifiers import WordPiece, exact_things
-from explorer.facts.paths import base_name, path_key
+from explorer.facts.identifiers import WordPiece, base_name, exact_things, path_key
 from explorer.facts.text import sentences, statement_key, terms_of_message, units, wide_places
 from explorer.session.secrets import DOT
 from explorer.session.text import PROSE_LIMIT, as_prose
@@ -48,7 +47,7 @@ _LEAST_TERMS = 3
 """Telling words that must be left around the blank."""
 _MOST_POINTS = 12
 """What an open question is graded by at most."""
-_OF_RESULTS = frozenset({Speaker.RESULT, Speaker.ERROR})
+_OF_RESULTS = frozenset({Speaker.RESULT, Speaker.SHOWN, Speaker.ERROR})
 _OF_LINES = frozenset(ASKED_KINDS) - {FactKind.NUMBER}
 """Asked for in outputs, whose figures are mostly how long something took."""
 _IN_WORDS = frozenset({Speaker.USER, Speaker.ASSISTANT})

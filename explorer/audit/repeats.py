@@ -20,8 +20,17 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from explorer.audit.known_file import LEAST_LINES, KnownFile, UntoldLines, is_telling, put_back
-from explorer.audit.known_output import DIGITS, Failure, KnownOutput, first_words
+from explorer.audit.known_content import (
+    DIGITS,
+    LEAST_LINES,
+    Failure,
+    KnownFile,
+    KnownOutput,
+    UntoldLines,
+    first_words,
+    is_telling,
+    put_back,
+)
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
     AssistantMessage,
@@ -122,6 +131,10 @@ class Repeat(NamedTuple):
         """Of a read: how many lines were there before at least, which need not be side by side:
         others may have been shown since."""
         return sum(one.number for one in self.shown)
+
+    def as_recorded(self) -> Repeat:
+        """A read as if nothing had been put back but what is recorded."""
+        return self._replace(since=-1, shown=tuple(one._replace(back=-1) for one in self.shown))
 
     def narrowed(
         self, shown: Sequence[ShownLines], least: int, held: Sequence[ShownLines] = ()
@@ -259,7 +272,7 @@ class Repeats:
             elif isinstance(body, FilesMessage):
                 self._put_back = None  # It is recorded.
                 for file in body.files:
-                    self._learn_whole(_clean(file.path), index, file.content)
+                    self._learn_whole(file.path.replace("\\", "/"), index, file.content)
 
     def _show(self, index: int, text: str) -> None:
         """Know again what a message or a summary quotes."""
@@ -584,10 +597,6 @@ def _is_whole(action: ToolAction | FileLines, numbers: Sequence[int]) -> bool:
     lines than there are. That the tool left out the end is told when it is read again."""
     is_all = len(numbers) > 0 and numbers[0] == 1 and numbers[-1] == len(numbers)
     return is_all and action.first == 1 and (not action.last or len(numbers) < action.last)
-
-
-def _clean(path: str) -> str:
-    return path.replace("\\", "/")
 
 
 def _name(path: str) -> str:

@@ -1,11 +1,17 @@
-"""Replaying the compactions of a path: what each did, and where every entry stood after it."""
+"""Replaying the compactions of a path: what each did, and where every entry stood after it.
+
+Which range was summarized is told by file lists, too. A compaction's entry lists the files of all
+calls that it summarized, and those of the one before. A file that only calls of a certain range
+touched is in the list when that range was summarized, and is missing when it was not.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from explorer.audit.file_evidence import FilesTell, range_was_summarized
 from explorer.audit.generations import (
     BROKEN,
     LOST_STATES,
@@ -23,9 +29,68 @@ from explorer.compaction.path_view import TURN_MASK, PathView, entry_tokens, mar
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.session.context import context_at
+from explorer.session.describe import CompactionFacts
 from explorer.session.edit_entries import Reinserted
 from explorer.session.kinds import Kind, selector
-from explorer.session.tree import SessionTree
+from explorer.session.tree import Path, SessionTree
+
+
+class FilesTell(NamedTuple):
+    """Whether a range was summarized, by the file lists."""
+
+    summarized: bool
+    why: str
+    """A sentence."""
+
+
+def range_was_summarized(
+    tree: SessionTree, path: Path, compaction: int, previous: int, kept: range, newer: range
+) -> FilesTell | None:
+    """Whether ``kept`` (positions that the compaction ``previous`` kept) was summarized by
+    ``compaction``; None when the lists do not tell.
+
+    ``newer``: positions that it summarized in any case. Files that these or the previous list hold
+    say nothing, and neither does a list that misses a file of ``newer``: it was made otherwise.
+    """
+    facts = tree.columns.compactions
+    listed, before = _files(facts[compaction]), _files(facts[previous])
+    if not listed or facts[compaction].from_extension:
+        return None
+    sure = _touched(tree, path, newer)
+    if not (sure | (set() if facts[previous].from_extension else before)) <= listed:
+        return None
+    telling = _touched(tree, path, kept) - sure - before
+    if not telling:
+        return None
+    there, missing = telling & listed, telling - listed
+    if there and missing:
+        return None
+    name, kept_by = min(there or missing), f"entries that #{previous} had kept"
+    whose = f"Compaction #{compaction}'s own file list"
+    if there:
+        return FilesTell(
+            True,
+            f"{whose} names {name}, which only {kept_by} name: so these went to the summarizer.",
+        )
+    return FilesTell(
+        False, f"{whose} lacks {name}, which {kept_by} name: so these did not go to the summarizer."
+    )
+
+
+def _files(facts: CompactionFacts) -> set[str]:
+    return {*facts.read_files, *facts.modified_files}
+
+
+def _touched(tree: SessionTree, path: Path, positions: range) -> set[str]:
+    """Files that the three file tools of pi named in a range of positions."""
+    ops, found = tree.columns.ops, set()
+    for part in path[positions.start : max(positions.start, positions.stop)].ranges:
+        low = bisect_left(ops.entry, part.start)
+        for row in range(low, bisect_left(ops.entry, part.stop, low)):
+            if not ops.wide[row]:
+                found.add(ops.paths[ops.path[row]])
+    return found
+
 
 _MARKS = selector({Kind.COMPACTION, Kind.RESET_BOUNDARY})
 _UNCERTAIN = {
@@ -136,11 +201,15 @@ class _Replay:
         text = self._summary(entry)
         if certainty != "exact":
             provenance, basis = Provenance(certainty), _UNCERTAIN[certainty]
-        if certainty == "unreadable" and not (text or "").strip():
-            # It says something, and nobody knows what: nothing of it counts as lost.
-            return self._unreadable(entry, position, boundary, kept, basis)
+        is_readable = certainty != "unreadable" or bool((text or "").strip())
+        if not is_readable:
+            # It stands for all of the context before what it keeps. It says something, and nobody
+            # knows what: nothing of it counts as lost.
+            summarized_from, meant, left_out = self.start, kept, ()
         turn = self._turn_start(summarized_from, kept)
-        carries, carry_basis = self._carries(text, summarized_from, kept, turn)
+        carries, carry_basis = True, ""
+        if is_readable:
+            carries, carry_basis = self._carries(text, summarized_from, kept, turn)
         return Generation(
             number=len(self.found) + 1,
             compaction=entry,
@@ -153,32 +222,10 @@ class _Replay:
             meant_from=meant,
             turn_start=turn,
             carries_previous=carries,
-            is_empty=text is not None and not text.strip(),
+            is_empty=is_readable and text is not None and not text.strip(),
             left_out=left_out,
             provenance=provenance,
             basis=f"{basis} {carry_basis}".strip(),
-        )
-
-    def _unreadable(
-        self, entry: int, position: int, boundary: Boundary, kept: int, basis: str
-    ) -> Generation:
-        """A compaction that stands for all of the context before what it keeps."""
-        return Generation(
-            number=len(self.found) + 1,
-            compaction=entry,
-            position=position,
-            boundary=boundary,
-            context_from=self.start,
-            previous=self.in_force,
-            summarized_from=self.start,
-            kept_from=kept,
-            meant_from=kept,
-            turn_start=self._turn_start(self.start, kept),
-            carries_previous=True,
-            is_empty=False,
-            left_out=(),
-            provenance=Provenance.UNREADABLE,
-            basis=basis,
         )
 
     def _kept(self, entry: int, position: int) -> tuple[Boundary, int]:

@@ -13,13 +13,69 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.findings import Finding, Group, SummaryPlace
 from explorer.audit.summary_text import SummaryLine, SummaryText
 from explorer.facts import Fact, FactKind, Facts, FactTable, Mention, Span
 from explorer.facts.comparison import ABOUT, Agreement, compare, permits, wording
 from explorer.facts.figures import Figure, figure, figures_in, value_key
 from explorer.facts.text import stem, terms, word_set
+
+
+class EntryMentions:
+    """All that some entries mention and say, for one range of entries after the other.
+
+    The compactions of a path know ever more of the same entries: those of the range before are
+    not read again when the next one holds them all. The sets are those of the last range asked
+    for. For one session, and one thread at a time.
+    """
+
+    __slots__ = ("_figures", "_read", "mentions", "newest", "paths")
+
+    def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self.mentions: set[str] = set()
+        """The keys of all that the entries mention anywhere."""
+        self.paths: list[str] = []
+        """Those of the keys that may be paths."""
+        self.newest: dict[str, int] = {}
+        """The last entry that mentions a value, by the key of the value."""
+        self._figures: dict[int, list[tuple[Figure, Mention]]] = {}
+        self._read: set[int] = set()
+
+    def read(self, table: FactTable, indices: Collection[int]) -> None:
+        """Gathers what exactly these entries say."""
+        wanted = set(indices)
+        if not self._read <= wanted:
+            self._forget()
+        mentions: set[str] = set()
+        for index in wanted - self._read:
+            if index in table:
+                self._read.add(index)
+                entry = table.entry(index)
+                mentions |= entry.mentions
+                for key in entry.mentions:
+                    if key.startswith("#"):
+                        self.newest[key] = max(index, self.newest.get(key, -1))
+                figures = [
+                    (value, item)
+                    for item in entry.items
+                    if item.kind is FactKind.NUMBER and (value := figure(item.text))
+                ]
+                if figures:
+                    self._figures[index] = figures
+        mentions -= self.mentions
+        self.mentions |= mentions
+        self.paths += [mention for mention in mentions if "/" in mention or "." in mention]
+
+    def figures(self, indices: Sequence[int]) -> Iterator[tuple[Figure, Mention, int]]:
+        """The figures of these entries, of those that were read, in their order, each with its
+        mention and its entry."""
+        for index in filter(self._figures.__contains__, indices):
+            for value, item in self._figures[index]:
+                yield value, item, index
+
 
 _LIKE = 0.84
 """Characters that two names must have in common for one to be a slip of the other."""

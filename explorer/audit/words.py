@@ -1,19 +1,22 @@
-"""Groups, kinds, verdicts and losses as people read them: one name for each, wherever it is
-shown."""
+"""Groups, kinds, verdicts, losses and what was needed again as people read them: one name for each,
+wherever it is shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from explorer.audit.findings import Fidelity, Finding, Group
+from explorer.audit.findings import Fidelity, Finding, Group, Severity
 from explorer.audit.ledger import LedgerVerdict
-from explorer.audit.loss import Severity
+from explorer.audit.needed_again import Expected, Need, NeededAfter, NeededAgain, grouped
 from explorer.audit.provenance import Provenance
-from explorer.compaction.reasons import count_text
+from explorer.audit.repeats import NeedKind, Repeat
+from explorer.compaction.reasons import count_text, tokens_text
 from explorer.facts import FactKind
+from explorer.session.text import title_line
 
-_MOST_PLACES = 8
-"""Entries that a sentence names."""
+_MOST_QUOTED = 3
+"""Standing instructions that a sentence quotes."""
 
 GROUP_TITLES = {
     Group.INSTRUCTION: "Standing instructions",
@@ -26,9 +29,9 @@ GROUP_MEANINGS = {
     Group.WRONG: "What the record contradicts.",
 }
 GROUP_EMPTY = {
-    Group.INSTRUCTION: "None was found missing.",
-    Group.STATE: "Nothing open was found missing.",
-    Group.WRONG: "No contradiction was found.",
+    Group.INSTRUCTION: "The rules found none missing.",
+    Group.STATE: "The rules found nothing open missing.",
+    Group.WRONG: "The rules found no contradiction.",
 }
 """Of a group without findings: rules of thumb found none, which is no proof."""
 KIND_TITLES = {
@@ -144,7 +147,7 @@ def unread_words(compactions: Sequence[int]) -> str:
     )
 
 
-NOTHING_FOUND = "The summary itself lacks no instruction or open point, and states nothing wrongly"
+NOTHING_FOUND = "The rules of thumb found nothing missing and nothing wrong, which proves nothing"
 
 
 def headline(fidelity: Fidelity) -> str:
@@ -167,21 +170,22 @@ def headline(fidelity: Fidelity) -> str:
 
 
 def standing_words(fidelity: Fidelity) -> str:
-    """Where the user gave the standing instructions that hold; empty for none."""
-    places = sorted({fact.sources[0] for fact in fidelity.standing if fact.sources})
-    if not places:
-        return ""
-    more = f" and {len(places) - _MOST_PLACES:,} more" if len(places) > _MOST_PLACES else ""
-    return f"Given at {', '.join(f'#{at}' for at in places[:_MOST_PLACES])}{more}."
+    """The standing instructions that hold, quoted in short, and where the user gave each; empty
+    for none."""
+    given = sorted({(fact.sources[0], fact.text) for fact in fidelity.standing if fact.sources})
+    quoted = [f"“{title_line(text)}” at #{at}" for at, text in given[:_MOST_QUOTED]]
+    if len(given) > _MOST_QUOTED:
+        quoted.append(f"{len(given) - _MOST_QUOTED:,} more")
+    return f"Given: {', '.join(quoted)}." if quoted else ""
 
 
 def not_carried_words(fidelity: Fidelity) -> str:
-    """``Also left out: 9 commands, 30 symbols``; empty for nothing."""
+    """``Not in these words: 9 commands, 30 symbols``; empty for nothing."""
     counts = [
         f"{len(facts):,} {KIND_TITLES[kind].lower() if len(facts) > 1 else ONE_KIND[kind]}"
         for kind, facts in fidelity.not_carried.items()
     ]
-    return f"Also left out: {', '.join(counts)}" if counts else ""
+    return f"Not in these words: {', '.join(counts)}" if counts else ""
 
 
 def size_text(tokens: int | None) -> str:
@@ -225,3 +229,192 @@ def finding_words(finding: Finding) -> str:
     fact = finding.fact
     source = f"#{fact.last}" if fact.sources else "no source"
     return f"{GROUP_TITLES[finding.group]}, {source}: {finding.text}. {finding.reason}"
+
+
+NEED_TITLES = {
+    NeedKind.READ: "read again",
+    NeedKind.COMMAND: "run again",
+    NeedKind.SEARCH: "searched again",
+    NeedKind.FAILURE: "failed again",
+    NeedKind.MISSING_PATH: "missing, tried again",
+    NeedKind.UNDONE_EDIT: "edit taken back",
+    NeedKind.REQUEST: "asked for again",
+}
+"""What a row is, in two or three words."""
+NEEDED_MEANING = (
+    "What was done again after a compaction although it had been done before and nothing had "
+    "changed but by edits of the agent's own before it, where the model saw nothing of it any "
+    "more. Both entries are there to be compared."
+)
+TAIL_MEANING = (
+    "A tail is the end of the context that a compaction keeps word for word. The last column says "
+    "how many tokens of it would have held the row; it is empty where other compactions followed."
+)
+NOT_COMPARED = "None of these can be compared with stretches without a compaction."
+_LONGEST = 160
+_MOST_NEEDED_PLACES = 4
+_LEAST_PART = 0.1
+"""The share of the lines of a read; one that a search showed besides is not where it was read."""
+_PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
+
+
+def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
+    """What was done again: the file and its lines, the command, the words."""
+    text = " ".join(repeat.text.split())
+    if len(text) > longest:
+        # The end of a path tells more than its beginning.
+        is_path = repeat.kind in _PATHS
+        text = f"…{text[1 - longest :]}" if is_path else f"{text[: longest - 1]}…"
+    if lines := lines_text(repeat):
+        text += f", {lines}"
+    return text if repeat.edited < 0 else f"{text}, as edited at #{repeat.edited}"
+
+
+def lines_text(repeat: Repeat) -> str:
+    """``lines 1 to 80``; ``part of lines 1 to 80`` where others stand between, ``lines 1 to 80 but
+    for some already in the context`` where these are such as something had shown since: how many is
+    not certain, since they are known by their text alone. Nothing but of a read."""
+    if repeat.kind is not NeedKind.READ or not repeat.first:
+        return ""
+    gap = repeat.last - repeat.first + 1 - repeat.lines
+    words = f"{'part of ' if gap > repeat.held else ''}lines {repeat.first:,} to {repeat.last:,}"
+    return f"{words} but for some already in the context" if gap and repeat.held else words
+
+
+def before_words(repeat: Repeat) -> str:
+    """Where it was before, ``#231``; of a read all entries that show a part of it worth a mention,
+    ``#231 and #233``."""
+    least = _LEAST_PART * repeat.lines
+    places = sorted({repeat.before, *(one.entry for one in repeat.shown if one.number > least)})
+    first = ", ".join(f"#{place}" for place in places[:_MOST_NEEDED_PLACES])
+    left = len(places) - _MOST_NEEDED_PLACES
+    return f"{first} and {left:,} more" if left > 0 else " and ".join(first.rsplit(", ", 1))
+
+
+def short_text(repeat: Repeat) -> str:
+    """The same where there is little room: of a path the last parts."""
+    if "/" in repeat.text and repeat.kind in _PATHS:
+        repeat = repeat._replace(text="/".join(repeat.text.rsplit("/", 2)[-2:]))
+    return need_text(repeat)
+
+
+def needs_words(needs: Sequence[Need]) -> str:
+    """``At least 7 files read again, 1 command run again (3 times); 12.4k tokens``; what a person
+    said with its place. Only what the session proves is found, hence the first words. ``Nothing
+    was needed again`` for none."""
+    if not needs:
+        return "Nothing was found to be needed again"
+    parts = [_count(kind, [one for one in needs if one.kind is kind]) for kind in NeedKind]
+    tokens = sum(need.repeat.tokens for need in needs)
+    words = ", ".join(part for part in parts if part)
+    if any(need.kind is not NeedKind.REQUEST for need in needs):
+        words = f"At least {words}"
+    return f"{words}; {tokens_text(tokens)} tokens" if tokens else words
+
+
+def doubt_words(found: Iterable[NeededAfter]) -> str:
+    """What is not counted of these compactions, since the agent's program may have shown it again
+    itself, in a sentence; nothing where there is no such read."""
+    needs = [need for one in found for need in one.in_doubt]
+    if not needs:
+        return ""
+    files = len(grouped(needs))
+    tokens = tokens_text(sum(need.repeat.tokens for need in needs))
+    return (
+        f"Not counted: {count_text(files, 'file')} read again, {tokens} tokens, that the agent's "
+        "program may have shown again after the compaction; it does not record that."
+    )
+
+
+def _count(kind: NeedKind, needs: Sequence[Need]) -> str:
+    if not needs:
+        return ""
+    things = len(grouped(needs))
+    times = f" ({len(needs):,} times)" if len(needs) > things else ""
+    if kind is NeedKind.REQUEST:
+        places = ", ".join(f"#{need.repeat.after}" for need in needs[:_MOST_NEEDED_PLACES])
+        more = f" and {left:,} more" if (left := len(needs) - _MOST_NEEDED_PLACES) > 0 else ""
+        return f"asked for again by the user at {places}{more}"
+    name = {
+        NeedKind.READ: "file", NeedKind.COMMAND: "command", NeedKind.SEARCH: "search",
+        NeedKind.FAILURE: "failure", NeedKind.MISSING_PATH: "missing path",
+        NeedKind.UNDONE_EDIT: "edit",
+    }[kind]  # fmt: skip
+    verb = {
+        NeedKind.READ: "read again", NeedKind.COMMAND: "run again",
+        NeedKind.SEARCH: "made again", NeedKind.FAILURE: "met again",
+        NeedKind.MISSING_PATH: "tried again", NeedKind.UNDONE_EDIT: "taken back",
+    }[kind]  # fmt: skip
+    plural = "searches" if kind is NeedKind.SEARCH else f"{name}s"
+    return f"{things:,} {name if things == 1 else plural} {verb}{times}"
+
+
+def repeated_words(needs: Sequence[Need]) -> str:
+    """What one thing took when it was needed again, in a sentence: of what was read then, where
+    some of it was new; nothing where that is not known."""
+    tokens = sum(need.repeat.tokens for need in needs)
+    if not tokens:
+        return ""
+    read = sum(need.repeat.read for need in needs)
+    of = f" of the {read:,} that were read" if tokens < read else ""
+    times = "the second time" if len(needs) == 1 else "these times"
+    return f"It took {tokens:,}{of or ' tokens'} {times}."
+
+
+def tail_words(need: Need) -> str:
+    """What would have kept it, in a sentence; nothing where that is not known."""
+    if need.tail is None:
+        return ""
+    kept = f"; the compaction kept the last {tokens_text(need.tail.kept)}" if need.tail.kept else ""
+    return (
+        f"Keeping the last {tokens_text(need.tail.needed)} of {tokens_text(need.tail.of)} tokens "
+        f"word for word would have held it{kept}."
+    )
+
+
+def tails_words(needs: Sequence[Need]) -> str:
+    """The same of all that one compaction took: the tail that would have held every one of them;
+    nothing where that is known of none."""
+    known = [need for need in needs if need.tail is not None]
+    if not known:
+        return ""
+    longest = max(known, key=_needed)
+    words = tail_words(longest)
+    if len(needs) == 1:
+        return words
+    held = "all of it" if len(known) == len(needs) else f"{len(known):,} of these {len(needs):,}"
+    return words.replace("would have held it", f"would have held {held}")
+
+
+def _needed(need: Need) -> int:
+    return need.tail.needed if need.tail is not None else 0
+
+
+def expected_words(expected: Expected | None) -> str:
+    """How much of it can be compared, and how much would be expected without a compaction, in a
+    sentence."""
+    if expected is None or not expected.found:
+        return NOT_COMPARED
+    return (
+        f"{expected.found:,} of these can be compared with stretches without a compaction, where "
+        f"{expected.number:.1f} would be expected."
+    )
+
+
+def path_words(needed: NeededAgain) -> str:
+    """All of a path in a sentence, and in others how much of it would be expected anyway, where
+    that can be said, and what is not counted; before them where nothing was done yet after the
+    latest compaction."""
+    words, expected = f"{needs_words(needed.needs)}.", needed.expected
+    if needed.unfollowed >= 0:
+        unfollowed = unfollowed_words(needed.unfollowed)
+        words = f"{unfollowed}. {words}" if len(needed.after) > 1 else f"{unfollowed}."
+    if expected and expected.found:
+        words += f" {expected_words(expected)}"
+    doubt = doubt_words(needed.after)
+    return f"{words} {doubt}" if doubt else words
+
+
+def unfollowed_words(compaction: int) -> str:
+    """Why nothing can have been needed again after a compaction, in a sentence without its end."""
+    return f"Nothing follows compaction #{compaction} yet"

@@ -10,30 +10,25 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
-from explorer.audit.findings import Group
-from explorer.audit.loss import Severity
-from explorer.audit.needed_words import (
-    NEED_TITLES,
-    before_words,
-    expected_words,
-    need_text,
-    path_words,
-)
+from explorer.audit.findings import Group, Severity
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.model import cost_words, refs_words, verdict_words
 from explorer.audit.words import (
+    NEED_TITLES,
     PROVENANCE_TITLES,
     RULE_OF_THUMB,
     SEVERITY_TITLES,
+    before_words,
+    expected_words,
     finding_words,
+    need_text,
     not_carried_words,
+    path_words,
     size_text,
 )
 from explorer.commands import audit_all
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_session
-from explorer.commands.output import print_table, write_progress
-from explorer.commands.targets import entry_named, named_profile, target
+from explorer.commands.output import CommandFailed, UsageError, print_table, write_progress
+from explorer.commands.targets import add_session, entry_named, named_profile, target
 from explorer.compaction.profile import Profile
 from explorer.compaction.reasons import count_text
 from explorer.services.audit_report import (

@@ -15,11 +15,16 @@ import orjson
 from msgspec import Struct, field, to_builtins
 
 from explorer.audit.report import CHECKS
-from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
-from explorer.commands.options import check_positive
-from explorer.commands.output import ProgressLine, print_table
+from explorer.commands.output import (
+    INTERRUPTED,
+    CommandFailed,
+    CommandStopped,
+    ProgressLine,
+    UsageError,
+    print_table,
+)
 from explorer.commands.session_list import FILTERS, add_filters, filtered
-from explorer.commands.targets import is_team_library, team_library, workbench
+from explorer.commands.targets import check_positive, is_team_library, team_library, workbench
 from explorer.compaction.profile import Profile
 from explorer.compaction.reasons import count_text
 from explorer.services.audit_folder import (

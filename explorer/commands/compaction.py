@@ -11,22 +11,19 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import (
+from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
+from explorer.commands.prompts import print_template_problems
+from explorer.commands.targets import (
     SIZES,
+    Target,
     add_common,
     add_output,
     add_profile,
     add_send,
     add_session,
     add_summarizing,
-    check_positive,
-)
-from explorer.commands.output import print_json, print_table
-from explorer.commands.prompts import print_template_problems
-from explorer.commands.targets import (
-    Target,
     check_output,
+    check_positive,
     entry_named,
     export_result,
     named_profile,
@@ -41,15 +38,14 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.pruning import PruningPlan
 from explorer.compaction.summary import files_footer
 from explorer.compaction.triggers import limit_of
-from explorer.extensions.records import records_of
+from explorer.extensions.answers import records_of
 from explorer.models.client import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Attempt, Draft, DraftFailed, SummaryOrder
 from explorer.services.edits import pruning_of
 from explorer.services.extension_review import SummaryDeclined
 from explorer.services.summary_audit import Auditor
-from explorer.services.summary_request import Attempt, DraftFailed, SummaryOrder
 from explorer.services.verification import Mended, check, mend
 from explorer.session.kinds import Kind
 from explorer.session.text_difference import changed_lines

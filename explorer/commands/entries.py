@@ -10,11 +10,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_common, add_output, add_profile, add_session
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
 from explorer.commands.targets import (
     Target,
+    add_common,
+    add_output,
+    add_profile,
+    add_session,
     check_output,
     entry_named,
     export_result,
@@ -22,7 +24,7 @@ from explorer.commands.targets import (
     target,
 )
 from explorer.compaction.context_size import ContextSize, message_tokens
-from explorer.compaction.entry_sizes import EntrySizes
+from explorer.compaction.path_view import EntrySizes
 from explorer.compaction.profile import PROFILES
 from explorer.models.client import ChatMessage, ImagePart
 from explorer.prompting.rendered_prompt import BudgetExceededError

@@ -5,10 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from explorer.commands.errors import CommandFailed
-from explorer.commands.output import print_json, print_table
-from explorer.extensions.manager import ExampleError, Extensions, Listed, examples, install_example
-from explorer.extensions.trust import TrustError
+from explorer.commands.output import CommandFailed, print_json, print_table
+from explorer.extensions.manager import (
+    ExampleError,
+    Extensions,
+    Listed,
+    TrustError,
+    examples,
+    install_example,
+)
 from explorer.session.visible_text import visible_line
 
 

@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from explorer.commands.errors import CommandFailed
-from explorer.commands.options import add_common
-from explorer.commands.targets import file_named, workbench
+from explorer.commands.output import CommandFailed
+from explorer.commands.targets import add_common, file_named, workbench
 from explorer.formats import FormatError, discover
 from explorer.services.document import Document
 from explorer.services.follower import follow

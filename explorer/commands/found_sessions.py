@@ -11,16 +11,31 @@ from typing import Any
 from msgspec.structs import replace
 
 from explorer.commands import team
-from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
-from explorer.commands.options import add_common
-from explorer.commands.output import ProgressLine, local_time, print_json, print_table
+from explorer.commands.output import (
+    INTERRUPTED,
+    CommandFailed,
+    CommandStopped,
+    ProgressLine,
+    UsageError,
+    local_time,
+    print_json,
+    print_table,
+)
 from explorer.commands.session_list import NOT_RECORDED, add_filter
-from explorer.commands.targets import workbench
+from explorer.commands.targets import add_common, workbench
 from explorer.formats.registry import ADAPTERS
-from explorer.services.discovery import Places, Scan, agents_named, places_of, scan
-from explorer.services.found_import import FoundImport, ImportOutcome, ImportState
+from explorer.services.discovery import (
+    FoundImport,
+    ImportOutcome,
+    ImportState,
+    Places,
+    Scan,
+    agents_named,
+    places_of,
+    scan,
+)
 from explorer.session.visible_text import visible_line
-from explorer.settings.user_settings import live_settings
+from explorer.settings.live import live_settings
 
 _LOOK_S = 0.2
 """How often the import is looked at; Ctrl+C is noticed in between."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from explorer.commands.errors import CommandFailed
-from explorer.commands.output import print_json, print_table
-from explorer.services.lessons.bundle import BundleError, is_bundle, read_bundle_lesson
+from explorer.commands.output import CommandFailed, print_json, print_table
 from explorer.services.lessons.lesson import Lesson, LessonMistake
-from explorer.services.lessons.lesson_file import read_lesson_file
-from explorer.services.lessons.shelf import read_shelf, user_folder
+from explorer.services.lessons.lesson_file import (
+    BundleError,
+    is_bundle,
+    read_bundle_lesson,
+    read_lesson_file,
+    read_shelf,
+    user_folder,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:

@@ -8,10 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_common, add_session, check_positive
-from explorer.commands.output import print_json, print_table
-from explorer.commands.targets import Target, session_named, target, workbench
+from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
+from explorer.commands.targets import (
+    Target,
+    add_common,
+    add_session,
+    check_positive,
+    session_named,
+    target,
+    workbench,
+)
 from explorer.formats import ExportError, FormatError
 from explorer.formats.pi.export import shape_note
 from explorer.formats.registry import ADAPTERS

@@ -13,8 +13,7 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from explorer.commands.errors import CommandFailed
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import CommandFailed, print_json, print_table
 from explorer.commands.targets import model_client
 from explorer.models.catalogue import FIGURES as ALL_FIGURES
 from explorer.models.catalogue import grouped
@@ -31,7 +30,7 @@ from explorer.models.client import (
 from explorer.models.servers import title_of
 from explorer.models.user_models import check_server_name
 from explorer.session.visible_text import visible_line
-from explorer.settings.user_settings import live_settings
+from explorer.settings.live import live_settings
 
 _SETTABLE_FIGURES = {
     "window": int,

@@ -9,10 +9,8 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_session, check_positive
-from explorer.commands.output import print_json, print_table
-from explorer.commands.targets import Target, target
+from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
+from explorer.commands.targets import Target, add_session, check_positive, target
 from explorer.compaction.profile import (
     BASES,
     POLICIES,
@@ -79,9 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _list(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     shelf = files.shelf()
-    rows = [
-        _row(profile, _origin(shelf, name), name) for name, profile in _all_profiles(shelf).items()
-    ]
+    rows = [_row(profile, _origin(shelf, name), name) for name, profile in shelf.profiles().items()]
     if arguments.json:
         print_json(
             {"profiles": rows, "problems": list(shelf.problems), "folder": str(files.folder)}
@@ -95,13 +91,6 @@ def _list(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     )  # fmt: skip
     for problem in shelf.problems:
         print(visible_line(f"Not usable: {problem}" if ".json" in problem else problem))
-
-
-def _all_profiles(shelf: Shelf) -> dict[str, Profile]:
-    return {
-        **shelf.built_in,
-        **{name: profile_file.profile for name, profile_file in shelf.user_profiles.items()},
-    }
 
 
 def _origin(shelf: Shelf, name: str) -> str:

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.output import local_time, print_json, print_table
+from explorer.commands.output import CommandFailed, UsageError, local_time, print_json, print_table
 from explorer.session.text_difference import changed_lines
 from explorer.session.visible_text import visible_line
 from explorer.settings.prompt_templates import (

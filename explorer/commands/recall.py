@@ -7,6 +7,7 @@ import asyncio
 import sys
 from typing import Any
 
+from explorer.audit.generations import compactions_on_path
 from explorer.audit.recall import ASKED_KINDS, Recall
 from explorer.audit.recall_result import (
     NOT_ASKED,
@@ -17,12 +18,18 @@ from explorer.audit.recall_result import (
     open_json,
     result_json,
 )
-from explorer.audit.recorded_compaction import compactions_on_path
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_common, add_profile, add_send, add_session, check_positive
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
 from explorer.commands.prompts import print_template_problems
-from explorer.commands.targets import Target, session_rules, target
+from explorer.commands.targets import (
+    Target,
+    add_common,
+    add_profile,
+    add_send,
+    add_session,
+    check_positive,
+    session_rules,
+    target,
+)
 from explorer.compaction.profile import Settings
 from explorer.compaction.reasons import count_text
 from explorer.models.client import Cancelled

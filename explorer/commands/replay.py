@@ -16,29 +16,42 @@ from typing import Any
 from msgspec.structs import replace
 
 from explorer.audit.simulation import Assumptions, Past, Policy, Prices, Simulation, simulate
-from explorer.audit.simulation.sweep import Sweep, sweep
+from explorer.audit.simulation.walk import Sweep, sweep
 from explorer.audit.words import size_text
 from explorer.commands.compaction import check_sizes, chosen_settings
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import (
+from explorer.commands.output import (
+    CommandFailed,
+    UsageError,
+    print_json,
+    print_table,
+    write_progress,
+)
+from explorer.commands.targets import (
     SIZES,
+    Target,
     add_common,
     add_rules,
     add_session,
     add_sizes,
     check_positive,
+    named_profile,
+    session_rules,
+    target,
+    workbench,
 )
-from explorer.commands.output import print_json, print_table, write_progress
-from explorer.commands.targets import Target, named_profile, session_rules, target, workbench
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.reasons import count_text
 from explorer.models.client import CancelToken
 from explorer.services.changes import Change, CompactionEnded, PruneMade
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.player import Pace, Played, Player
-from explorer.services.replay.recorded_session import recorded_session
-from explorer.services.simulation_inputs import assumptions_for, prices_of, read_past
+from explorer.services.recorded_session import (
+    assumptions_for,
+    prices_of,
+    read_past,
+    recorded_session,
+)
+from explorer.services.session_replay import Pace, Played, Player
 from explorer.workbench import Workbench
 
 

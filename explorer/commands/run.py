@@ -16,18 +16,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.agent.approval import ApprovalMode, Approvals, Approver, NoAllowList
-from explorer.agent.events import TurnResult
 from explorer.agent.loop import TurnLimits
-from explorer.agent.prompt import UserPrompt
-from explorer.agent.tools.file_content import PICTURE_HEAD, picture, picture_type
+from explorer.agent.tools.content import PICTURE_HEAD, picture, picture_type
 from explorer.agent.tools.port import ToolError, ToolSet
+from explorer.agent.turn_interface import TurnResult, UserPrompt
 from explorer.agent.workspace import Workspace
-from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
-from explorer.commands.options import add_common, add_send, check_positive
-from explorer.commands.output import print_json
+from explorer.commands.output import CommandFailed, CommandStopped, UsageError, print_json
 from explorer.commands.run_terminal import OutputForm, RefusingApprover, RunOutput, TerminalApprover
 from explorer.commands.targets import (
     Target,
+    add_common,
+    add_send,
+    check_positive,
     find_session,
     report_extensions,
     session_rules,
@@ -37,8 +37,7 @@ from explorer.commands.targets import (
 from explorer.compaction.triggers import unfit_words
 from explorer.models.catalogue import cannot_summarize
 from explorer.models.client import DEMO, CancelToken, ImagePart
-from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
-from explorer.models.offline.scenario_player import next_message
+from explorer.models.offline.scenario import Scenario, ScenarioError, next_message, scenario_of
 from explorer.models.request import THINKING_LEVELS
 from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction

@@ -14,7 +14,8 @@ from typing import Any, Literal, TextIO
 from msgspec import Struct, field, to_builtins
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest
-from explorer.agent.events import (
+from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.turn_interface import (
     RoundStarted,
     Steered,
     Stored,
@@ -24,7 +25,6 @@ from explorer.agent.events import (
     TurnEvent,
     TurnResult,
 )
-from explorer.agent.tools.port import ToolOutcome
 from explorer.commands.output import print_json
 from explorer.models.client import (
     Cancelled,

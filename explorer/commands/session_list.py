@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from explorer.commands.errors import UsageError
-from explorer.commands.options import add_common
-from explorer.commands.output import local_time, print_json, print_table
-from explorer.commands.targets import workbench
+from explorer.commands.output import UsageError, local_time, print_json, print_table
+from explorer.commands.targets import add_common, workbench
 from explorer.services.discovery import agents_named
 from explorer.services.library import Library, LibraryFilter, LibraryRow, read_library
 from explorer.session.usage_sums import UsageSum
@@ -110,13 +108,9 @@ def moment(date: str | None) -> float:
         raise UsageError(f"--since {date}: expected a date such as 2026-01-31") from error
 
 
-def _is_counted(row: LibraryRow) -> bool:
-    return row.session.branches > 0 or not row.session.entries
-
-
 def _values(row: LibraryRow) -> dict[str, Any]:
     session, spent = row.session, row.spent
-    counted = _is_counted(row)
+    counted = row.is_summed
     return {
         "session": session.key,
         "id": session.session_id,
@@ -158,7 +152,7 @@ def _mark(spent: UsageSum) -> str:
 
 def _cells(row: LibraryRow) -> tuple[Any, ...]:
     session, spent = row.session, row.spent
-    if _is_counted(row):
+    if row.is_summed:
         tokens, cost = _tokens(spent), _cost(spent)
         # What some calls did not report is more than the sum.
         least = "≥" if spent.uncounted else ""

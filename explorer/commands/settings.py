@@ -6,21 +6,19 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import CommandFailed, UsageError, print_json, print_table
 from explorer.settings.effective import profile_named
-from explorer.settings.keys import KEYS, SettingKey, profile_default, schema_text
-from explorer.settings.kinds import parsed
-from explorer.settings.kinds import shown as written
+from explorer.settings.files import SettingsError
+from explorer.settings.keys import KEYS, SettingKey, parsed, profile_default, schema_text
+from explorer.settings.keys import shown as written
 from explorer.settings.live import (
     Explanation,
     LiveSettings,
-    SettingsError,
+    live_settings,
     project_file,
     project_of,
 )
 from explorer.settings.profile_files import ProfileFiles
-from explorer.settings.user_settings import live_settings
 
 
 def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:

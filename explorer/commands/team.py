@@ -10,11 +10,24 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from explorer.commands.errors import INTERRUPTED, CommandFailed, CommandStopped, UsageError
-from explorer.commands.options import add_common, check_positive
-from explorer.commands.output import ProgressLine, local_time, print_json, print_table
+from explorer.commands.output import (
+    INTERRUPTED,
+    CommandFailed,
+    CommandStopped,
+    ProgressLine,
+    UsageError,
+    local_time,
+    print_json,
+    print_table,
+)
 from explorer.commands.session_list import NOT_RECORDED, add_filters, filtered, moment
-from explorer.commands.targets import find_session, team_library, workbench
+from explorer.commands.targets import (
+    add_common,
+    check_positive,
+    find_session,
+    team_library,
+    workbench,
+)
 from explorer.services.library import LibraryRow, shared_library
 from explorer.services.publication import (
     PULLED,

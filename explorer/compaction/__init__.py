@@ -10,9 +10,9 @@ The way of a compaction through the modules:
 - ``file_ops``: which files were read and modified.
 - ``preparation``: all of that together: a ``Preparation``, or a ``PreparationRefusal``.
 - ``partition``: one verdict for every entry of the path; ``reasons`` puts them in sentences.
-- ``messages``, ``serialization``: entries as messages to a model, messages as text.
+- ``messages``: entries as messages to a model, messages as text.
 - ``templates``: their words as values; ``requests``: the requests that go to the summarizer.
-- ``validation``, ``summary``: answers checked, merged and finished with the files.
+- ``summary``: answers checked, merged and finished with the files.
 - ``profile_comparison``: one place of a session under several profiles, and the rules that differ.
 - ``triggers``: whether to compact without being asked; ``automatic``, ``background``: procedures of
   automatic compaction, whose steps others perform.

@@ -8,15 +8,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.compaction.file_ops import FileChange, FileOperations
-from explorer.compaction.messages import Reader
+from explorer.compaction.messages import Reader, read_conversation
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, material_of, output_cap, request_of
-from explorer.compaction.serialization import read_conversation
-from explorer.compaction.summary import files_footer, strip_files
+from explorer.compaction.summary import FREE, asked_form, files_footer, form_of, strip_files
 from explorer.compaction.templates import Templates
 from explorer.compaction.triggers import fitted
-from explorer.compaction.validation import FREE, asked_form, form_of
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import Path, SessionTree
 

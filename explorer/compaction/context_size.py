@@ -134,17 +134,20 @@ def _beyond(
 ) -> tuple[int, float]:
     """Of a context that no provider has counted: what lies beyond its entries by the last report on
     the path, which was of another context, and the ratio of that one."""
-    reply = last_report(tree, context.path, 1)
+    reply, compaction = last_report(tree, context.path, 1), context.compaction
     if reply < 0:
         return 0, 1.0
-    then = context_at(tree, reply)
+    then, now, size = context_at(tree, reply), context, tree.columns.usage[reply]
+    if compaction > reply and _last_change(tree, context) < compaction:
+        previewed = context_at(tree, tree.columns.parent[compaction])
+        if _last_usage(tree, previewed, profile) >= 0:
+            # As the preview of that compaction had it.
+            then, now = previewed, context_at(tree, compaction)
+            size = context_size(tree, then, profile, measured).tokens
     ratio = _ratio(tree, then, profile, measured)
-    now = counted_size(tree, context, profile, measured)
-    counted, whole = (
-        counted_size(tree, each, profile, measured) + _put_back(tree, each, measured)
-        for each in (then, context)
-    )
-    beyond = round(tree.columns.usage[reply] - ratio * (counted - whole)) - now
+    before, after = (counted_size(tree, each, profile, measured) for each in (then, now))
+    freed = before + _put_back(tree, then, measured) - after - _put_back(tree, context, measured)
+    beyond = round(size - ratio * freed) - after
     return max(0, beyond) if beyond <= _MOST_BEYOND else 0, ratio
 
 
@@ -203,7 +206,7 @@ def _ratio(
         return 1.0
     part = context.path[context.path.position(messages[first]) :]
     begin, end = first_report(tree, part), last_report(tree, part, 1)
-    if begin < 0 or begin == end:
+    if begin == end:  # or there is none
         return 1.0
     upto, after = (bisect_left(messages, each, first) + 1 for each in (begin, end))
     grown = _counted(tree, context, upto, profile, measured, after) if upto < after else 0

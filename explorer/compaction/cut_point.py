@@ -97,7 +97,7 @@ def _reached(kinds: bytes, start: int, stop: int, rounds: int) -> int:
         if reply < 0:
             return -1
         turn = turns.rfind(1, start, reply)
-        is_first = turn >= 0 and replies.find(1, turn, reply) < 0
+        is_first = turn >= 0 and not replies.count(1, turn, reply)
         at, left = turn if is_first else reply, left - 1
     return at
 

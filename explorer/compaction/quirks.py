@@ -28,8 +28,8 @@ class QuirkFacts(Struct, frozen=True):
     """Tells a model that it must only write."""
     keep_going: str = ""
     """Tells a model that the work is not over."""
-    summary_entry: int = -1
-    """The entry of the summary in the conversation."""
+    summary_entry: int | None = None
+    """The entry of the summary in the conversation; None without one."""
     thinking: Thinking | None = None
     """The last thinking of what the summary tells."""
 
@@ -63,7 +63,7 @@ def no_tools_reminder(messages: Sequence[PromptMessage], facts: QuirkFacts) -> l
 def continue_reminder(messages: Sequence[PromptMessage], facts: QuirkFacts) -> list[PromptMessage]:
     """After the summary stands a reminder to go on with the work."""
     for at, message in enumerate(messages):
-        if facts.summary_entry >= 0 and facts.summary_entry in message.sources:
+        if facts.summary_entry in message.sources:
             return _with_words(messages, at, facts.keep_going)
     return list(messages)
 

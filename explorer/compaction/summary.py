@@ -1,14 +1,22 @@
-"""Answers of a summarizer, merged and finished with the files (A20, A28)."""
+"""Answers of a summarizer: whether one may be stored and what is wrong with it when it may not, and
+sound ones merged and finished with the files (A20, A28, B12, C7, E5, E16, E20).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Protocol
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.compaction.file_ops import FileChange, FileChangeKind
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile
+from explorer.tokens.estimate import estimate_text
 
 SPLIT_HEADING = "**Turn Context (split turn):**"
 EARLIER_HEADING = "**Earlier turn context:**"
@@ -116,3 +124,194 @@ def _with_earlier_turns(history: str) -> str:
 
 def _as_label(heading: re.Match[str]) -> str:
     return f"**{heading.group(1)}**"
+
+
+ProblemCode = Literal["failed", "empty", "cut-short", "too-large", "missing", "repeated"]
+
+_CUT_SHORT = frozenset({"length", "max_tokens", "max_output_tokens", "MAX_TOKENS"})
+_NOT_AN_ANSWER = {
+    "error": "The summarizer reported an error.",
+    "aborted": "The summarizer was stopped before it had finished.",
+    "content_filter": "The provider's filter withheld the answer.",
+    "refusal": "The model refused to answer.",
+    "toolUse": "The model called a tool instead of answering.",
+    "tool_calls": "The model called a tool instead of answering.",
+}
+_FENCE = re.compile(r"^(```|~~~)(?P<alone>[ \t]*$)?", re.MULTILINE)
+
+
+class AnswerProblem(NamedTuple):
+    """Why an answer must not be stored."""
+
+    code: ProblemCode
+    message: str
+    """A sentence for a person, and for the model that is asked once more."""
+
+
+class Form(Struct, frozen=True):
+    """The sections that an answer must have. Headings are compared without case."""
+
+    required: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    """Further headings of the form: they may be left out, and must not be written twice."""
+    numbered: bool = False
+    """Headings are numbered lines, ``1. Name:``."""
+
+
+FREE = Form()
+"""An answer without sections."""
+
+_GOAL_TO_NEXT = ("Goal", "Constraints & Preferences", "Progress", "Key Decisions", "Next Steps")
+_STATES = ("Done", "In Progress", "Blocked")
+_PLAIN = ("Goal", "Constraints", "Progress", "Key Decisions", "Next Steps", "Critical Context")
+_HISTORY = Form((*_GOAL_TO_NEXT, "Critical Context"), (*_STATES, "Additional Notes"))
+_BRANCH = Form(_GOAL_TO_NEXT, _STATES)
+_EIGHT = Form(
+    (
+        "Conversation Overview",
+        "Technical Foundation",
+        "Codebase Status",
+        "Problem Resolution",
+        "Progress Tracking",
+        "Active Work State",
+        "Recent Operations",
+        "Continuation Plan",
+    ),
+    numbered=True,
+)
+_PREFIX = Form(("Original Request", "Early Progress", "Context for Suffix"))
+
+SECTION_SETS: Mapping[str, Mapping[str, Form]] = {
+    "explorer": {"history": _HISTORY, "turn_prefix": _PREFIX, "branch": _BRANCH},
+    "omp": {"history": _HISTORY, "turn_prefix": _PREFIX, "branch": _BRANCH},
+    "pi": {"history": Form(_PLAIN), "turn_prefix": _PREFIX, "branch": Form(_PLAIN)},
+    "copilot": {"history": _EIGHT, "turn_prefix": _PREFIX, "branch": _BRANCH},
+}
+"""Per set of sections (``Profile.sections``), the form of each kind of summary (A24, A26)."""
+
+
+def form_of(profile: Profile, purpose: str) -> Form:
+    """The form that an answer has under a profile; a purpose without sections is ``FREE``."""
+    return SECTION_SETS[profile.sections].get(purpose, FREE)
+
+
+def asked_form(form: Form, words: str) -> Form:
+    """The form of an answer to ``words``: a heading that they do not name is not asked for, and an
+    answer is not refused for want of it."""
+    lower = words.lower()
+    named = tuple(name for name in form.required if name.lower() in lower)
+    return form if named == form.required else replace(form, required=named)
+
+
+def check_answer(
+    text: str,
+    stop_reason: str,
+    *,
+    profile: Profile | None = None,
+    form: Form = FREE,
+    input_tokens: int | None = None,
+    answer_tokens: int | None = None,
+) -> tuple[AnswerProblem, ...]:
+    """What is wrong with an answer; empty when it may be stored (B12, E5, E16, E20).
+
+    ``input_tokens``: what the summary replaces, on the same metric as ``answer_tokens`` (default:
+    the estimate). A profile whose answers are stored as they come has nothing against any.
+    """
+    if profile is not None and profile.answers == "stored":
+        return ()
+    if stop_reason in _NOT_AN_ANSWER:
+        return (AnswerProblem("failed", _NOT_AN_ANSWER[stop_reason]),)
+    if not text.strip():
+        return (AnswerProblem("empty", "The summarizer's answer is empty."),)
+    problems = []
+    if stop_reason in _CUT_SHORT:
+        problems.append(
+            AnswerProblem(
+                "cut-short", "The answer was cut short at its length limit: its end is missing."
+            )
+        )
+    taken = estimate_text(text) if answer_tokens is None else answer_tokens
+    if input_tokens is not None and taken >= input_tokens:
+        problems.append(too_large(taken, input_tokens))
+    return (*problems, *_check_sections(text, form))
+
+
+def too_large(taken: int, replaced: int) -> AnswerProblem:
+    """The problem of a summary that takes as many tokens as it replaces, or more (E16)."""
+    return AnswerProblem(
+        "too-large",
+        f"The summary takes {taken:,} tokens and replaces {replaced:,}: nothing is gained.",
+    )
+
+
+def section_counts(text: str, form: Form) -> dict[str, int]:
+    """How often each heading of a form is in a text, blocks of code left out."""
+    if not form.required and not form.allowed:
+        return {}
+    bare = _without_fences(text)
+    return {
+        name: len(_heading(name, form.numbered).findall(bare))
+        for name in (*form.required, *form.allowed)
+    }
+
+
+def _without_fences(text: str) -> str:
+    """The text without its blocks of code; one that is opened and not closed is none."""
+    fences = list(_FENCE.finditer(text))
+    closing: dict[str, list[re.Match[str]]] = {"```": [], "~~~": []}
+    for fence in fences:
+        if fence["alone"] is not None:
+            closing[fence[1]].append(fence)
+    kept, at = [], 0
+    for fence in fences:
+        if fence.start() < at:
+            continue
+        after = bisect_right(closing[fence[1]], fence.start(), key=re.Match.start)
+        if after < len(closing[fence[1]]):
+            kept.append(text[at : fence.start()])
+            at = closing[fence[1]][after].end()
+    return "".join([*kept, text[at:]])
+
+
+def _check_sections(text: str, form: Form) -> list[AnswerProblem]:
+    counts = section_counts(text, form)
+    problems = []
+    if missing := [name for name in form.required if not counts[name]]:
+        problems.append(AnswerProblem("missing", f"Sections are missing: {', '.join(missing)}."))
+    if repeated := [name for name, count in counts.items() if count > 1]:
+        names = ", ".join(repeated)
+        problems.append(AnswerProblem("repeated", f"Sections appear more than once: {names}."))
+    return problems
+
+
+@lru_cache(maxsize=128)
+def _heading(name: str, numbered: bool) -> re.Pattern[str]:
+    """A line that is this heading: Markdown's, a bold line, and where headings are numbered a
+    number before it. A sentence that begins with the same words is none."""
+    words = re.escape(name).replace("\\ ", r"[ \t]+").replace("\\&", "&")
+    words = words.replace("&", "(?:&|&amp;|and)")
+    number = r"\d{1,2}[.)][ \t]*"
+    forms = [
+        rf"#{{1,6}}[ \t]+(?:{number})?\**{words}\**[ \t]*:?\**[ \t]*#*[ \t]*$",
+        rf"\*\*(?:{number})?{words}[ \t]*:?\*\*[ \t]*:?[ \t]*$",
+    ]
+    if numbered:
+        forms.append(rf"(?:#{{1,6}}[ \t]+)?\**{number}\**{words}\**[ \t]*(?::|\**[ \t]*$)")
+    return re.compile(rf"^[ \t]{{0,3}}(?:{'|'.join(forms)})", re.IGNORECASE | re.MULTILINE)
+
+
+_ANALYSIS = re.compile(r"<analysis>.*?(?:</analysis>|(?=<summary>)|\Z)", re.DOTALL | re.IGNORECASE)
+_SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>\s*\Z|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+def clean_answer(text: str, profile: Profile, purpose: str) -> str:
+    """The part of an answer that is kept (A26).
+
+    Of an answer with an analysis and a summary only the summary; one whose ``<summary>`` is not
+    closed takes the rest (B19). Other forms are kept as they came.
+    """
+    if not form_of(profile, purpose).numbered:
+        return text
+    rest = _ANALYSIS.sub("", text)
+    match = _SUMMARY.search(rest)
+    return (match.group(1) if match else rest).strip()

@@ -1,6 +1,6 @@
 """Extensions: a user's Python, asked before and after compactions and navigations.
 
-What an extension imports is in ``api``. ``extension_folder`` finds and imports the files, ``trust``
-knows whose project folders may be loaded from, ``manager`` holds what is loaded, and ``runner``
+What an extension imports is in ``api``. ``extension_folder`` finds and imports the files,
+``manager`` holds what is loaded and knows whose project folders may be loaded from, and ``runner``
 calls the handlers and writes down what each of them did.
 """

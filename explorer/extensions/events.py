@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
-from explorer.compaction.messages import message_to_llm
+from explorer.compaction.messages import message_to_llm, serialize
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.serialization import serialize
 from explorer.compaction.templates import Templates
 from explorer.extensions.answers import snake_case
 from explorer.session.entries import Message

@@ -24,8 +24,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from explorer.extensions.handler_call import HandlerCall
-from explorer.extensions.hooks import Hooks, Registered
+from explorer.extensions.hooks import HandlerCall, Hooks, Registered
 
 _LONGEST_REASON = 500
 """Characters of a reason that are reported."""

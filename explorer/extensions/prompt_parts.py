@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from explorer.compaction.serialization import SourceSpan
+from explorer.compaction.messages import SourceSpan
 from explorer.extensions.events import Part
 
 _UNAMBIGUOUS_LENGTH = 24

@@ -15,7 +15,20 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.extensions.answers import AnswerError, HandlerAnswer, read_answer
+from explorer.extensions.answers import (
+    AnswerError,
+    BeforeCompact,
+    BeforeTree,
+    Compacting,
+    HandlerAnswer,
+    HookRecord,
+    Records,
+    Request,
+    SummaryAnswer,
+    SuppliedCompaction,
+    SuppliedSummary,
+    read_answer,
+)
 from explorer.extensions.events import (
     BeforeCompactEvent,
     BeforeTreeEvent,
@@ -31,20 +44,8 @@ from explorer.extensions.events import (
     TurnEndEvent,
 )
 from explorer.extensions.extension_folder import Extension, error_text, problem_of
-from explorer.extensions.handler_call import TIME_LIMIT_S, CallOutcome, HandlerCall
-from explorer.extensions.hooks import Context, Registered
+from explorer.extensions.hooks import TIME_LIMIT_S, CallOutcome, Context, HandlerCall, Registered
 from explorer.extensions.prompt_parts import RequestPrompt, joined, parts_of, relocated
-from explorer.extensions.records import (
-    BeforeCompact,
-    BeforeTree,
-    Compacting,
-    HookRecord,
-    Records,
-    Request,
-    SummaryAnswer,
-    SuppliedCompaction,
-    SuppliedSummary,
-)
 from explorer.models.events import Cancelled, CancelToken
 
 Check = Callable[[SuppliedCompaction], str]

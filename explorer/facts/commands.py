@@ -80,14 +80,13 @@ def is_command(text: str) -> bool:
     words = text.split()
     while words and re.match(r"^[A-Z_][A-Z0-9_]*=\S*$", words[0]):
         words = words[1:]
-    if not words:
+    if len(words) < 2:
         return False
     head = words[0]
     if head.startswith(("./", ".\\", "~/")) or head.lower().endswith((".exe", ".bat", ".sh")):
-        return len(words) > 1
-    known = head in HEADS or head.rsplit("/", 1)[-1] in HEADS
-    if len(words) == 1 or not known:
-        return len(words) > 1 and re.match(r"^[a-z][\w./-]*$", head) is not None and " --" in text
+        return True
+    if head.rsplit("/", 1)[-1] not in HEADS:
+        return re.match(r"^[a-z][\w./-]*$", head) is not None and " --" in text
     return (
         head not in _ALSO_ENGLISH
         or words[1] in _SUBCOMMANDS
@@ -111,15 +110,13 @@ def command_lines(
 
 
 def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple[int, int]]:
-    at = text.find("\n", start) + 1
-    for line in text[at:end].split("\n"):
+    at = start
+    for line in text[start:end].split("\n"):
         prompt = _PROMPT.match(line)
         body = line[prompt.end() :] if prompt else line.lstrip()
         begin = at + len(line) - len(body)
         at += len(line) + 1
         body = body.rstrip()
-        if not body or body.startswith(("#", "```", "~~~")):
-            continue
         if (prompt or is_shell) and is_command(body):
             yield begin, begin + len(body)
 
@@ -128,12 +125,10 @@ def _in_prose(text: str, fenced: TextRanges) -> Iterator[tuple[int, int]]:
     words = list(_WORD.finditer(text))
     stop = 0
     for index, word in enumerate(words):
-        if index < stop or word.group() not in HEADS:
-            continue
-        if word.start() in fenced or text[max(0, word.start() - 1)] == "`":
+        if index < stop or word.group() not in HEADS or word.start() in fenced:
             continue
         stop = _command_end(text, words, index)
-        if stop > index + 1:
+        if stop > index:
             end = words[stop - 1].end()
             yield word.start(), end - len(_closing(text[word.start() : end]))
 
@@ -154,7 +149,7 @@ class _Argument(NamedTuple):
 @lru_cache(maxsize=4096)
 def _argument(word: str) -> _Argument:
     bare = _ENDING.sub("", word)
-    may_be = bool(bare) and _ARGUMENT.match(bare) is not None and word.lower() not in _STOP
+    may_be = _ARGUMENT.match(bare) is not None and word.lower() not in _STOP
     quote = word[0] if word[0] in "\"'" and word.count(word[0]) == 1 else ""
     return _Argument(bare, may_be, _TELLING.search(bare) is not None, quote)
 

@@ -87,12 +87,6 @@ def compare(statement: str, line: str) -> Agreement:
     return Agreement.SAME if stated.denies == given.denies else Agreement.OPPOSITE
 
 
-def shared_words(statement: str, line: str) -> tuple[str, ...]:
-    """The stems of the telling words that both have, in the order of the line."""
-    wanted = wording(statement).words
-    return tuple(word for word in wording(line).words if word in wanted)
-
-
 def _differ(wanted: tuple[Figure, ...], given: tuple[Figure, ...]) -> bool:
     """Whether a figure has another value of the same measure, and none of them agrees."""
     if {one.key for one in wanted} & {one.key for one in given}:

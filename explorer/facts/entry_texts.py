@@ -23,6 +23,7 @@ from explorer.session.entries import (
     UserMessage,
 )
 from explorer.session.file_tools import file_ops
+from explorer.session.tool_actions import shows_texts
 
 
 class Speaker(Enum):
@@ -37,6 +38,8 @@ class Speaker(Enum):
     RESULT = "result"
     ERROR = "error"
     """The result of a call that failed."""
+    SHOWN = "shown"
+    """The result of one that shows texts: what they say of failures did not happen here."""
     ASIDE = "aside"
     """Seen by the model but holding no facts: thinking, what a call writes, extension messages.
     Things named there count as known when a summary mentions them."""
@@ -67,7 +70,8 @@ def texts_of(entry: Entry) -> Iterator[EntryText]:
         case AssistantMessage():
             yield from _reply(body.content)
         case ToolResultMessage():
-            yield from _plain(body.content, Speaker.ERROR if body.is_error else Speaker.RESULT)
+            shown = Speaker.SHOWN if shows_texts(body.tool) else Speaker.RESULT
+            yield from _plain(body.content, Speaker.ERROR if body.is_error else shown)
         case ShellMessage():
             if body.command:
                 yield EntryText(

@@ -237,7 +237,7 @@ _MARKS = late_pattern(
     | \b[A-Z]\w+\sError\b(?=\s(?:in|at|on)\b|[:!]) | ^\W*(?:[Ee]rror\sin|Caused\sby)\s
     | ^\s*(?:Runtime|Database|Compilation|Parsing|Dependency)\sError\b
     | \bEncountered\san\serror\b | ^=+\s[A-Z]?[\w\s]*\b[Ee]rror\sin\b
-    | [{,]\s*"error":\s*(?:"[^"]|\{|true) | \berr(?:or)?="(?!(?:nil|none|null|0)?")
+    | [{,]\s*"error":\s*(?:"[^"]|\{\s*["\w]|true) | \berr(?:or)?="(?!(?:nil|none|null|0)?")
     | \bFAIL\b(?!\s*[=:]?\s*0\b) | \bfailed\s*(?:$|[*:.!(]|\d) | ^\S+:\s.*\bfailed,\s
     | \*{3}\s?Failed | \((?:Failed|SEGFAULT|Timeout|Not\sRun|Subprocess\saborted)\)\s*$
     | ^E\s{2,} | ^\W*e:\s | ^!\s+\S | ^\s{0,4}X\s[\w"(] | ^\s*[✗✘×❌✕✖]\s | ^\s*●\s.*›
@@ -348,7 +348,8 @@ _NPM_ASIDE = late_pattern(
     r"\bnpm\s+(?:ERR!|error)\s+(?:path|command|workspace|location|A\s+complete)\b"
 )
 _BESIDE = late_pattern(
-    r"^\W*(?:at\s+[\w.$]+\(|[\d:., TZ-]{8,}\s+at\s)|^\s*(?:\d+\s)?\|(?!\s*ERROR)|^[^:]{0,24}:\s*$|"
+    r"^\W*(?:at\s+[\w.$]+\(|[\d:., TZ-]{8,}\s+at\s)|^[^:]{0,24}:\s*$|"
+    r"^(?:\S+\s\w+:)?\s*(?:(?:\d+\s)?\|(?!\s*ERROR)|=\s(?:note|help):)|"
     r"^\W*[\d:., TZ-]*\s*\[?(?:INFO|DEBUG|TRACE)\b(?!.*\bFAIL)|^=== (?:RUN|PAUSE|CONT|NAME)\b|"
     r"^[\w.-]*:?\s*\*\*\* Waiting for "
 )

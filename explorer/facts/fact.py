@@ -84,7 +84,8 @@ class Mention(NamedTuple):
     argument: str = ""
     speaker: Speaker = Speaker.ASSISTANT
     context: str = ""
-    """Of an exact fact in prose: what precedes it in its line, a line break, what follows."""
+    """Of a figure: what precedes it in its line, a line break, what follows. Of a version: what it
+    is of, up to its end."""
 
 
 class Fact(Struct, frozen=True):

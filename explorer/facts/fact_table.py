@@ -21,9 +21,8 @@ from explorer.facts.entry_texts import EntryText, Speaker, texts_of
 from explorer.facts.errors import LONGEST, error_lines, error_lines_among, is_cut, whole_lines
 from explorer.facts.fact import Fact, FactKind, Facts, Mention, Span
 from explorer.facts.figures import Figure, figure, figures, named_versions, value_key
-from explorer.facts.identifiers import WordPiece, exact_things, mention_keys
+from explorer.facts.identifiers import WordPiece, exact_things, mention_keys, path_key
 from explorer.facts.instructions import standing_instructions
-from explorer.facts.paths import path_key
 from explorer.facts.statements import statements, statements_of_summary
 from explorer.facts.text import TextRanges, sentences, statement_key, units, wide_places
 from explorer.session.entries import (
@@ -44,9 +43,9 @@ AT_ONCE = 256
 _SHORT_OUTPUT = 8
 """Lines of an output that is so short that the identifiers in it are facts."""
 _CONTEXT = 60
-"""Characters before and after an exact fact that are kept as its context."""
+"""Characters before and after a figure that are kept as its context."""
 _PROSE = frozenset({Speaker.USER, Speaker.ASSISTANT, Speaker.SUMMARY})
-_OUTPUT = frozenset({Speaker.RESULT, Speaker.ERROR})
+_OUTPUT = frozenset({Speaker.RESULT, Speaker.SHOWN, Speaker.ERROR})
 _IN_PROSE = frozenset(
     {FactKind.PATH, FactKind.SYMBOL, FactKind.VERSION, FactKind.URL, FactKind.HASH}
 )
@@ -353,9 +352,13 @@ def _output(text: EntryText, mentions: set[str]) -> list[Mention]:
     body = text.text
     things = exact_things(set(body.split()))
     mentions |= mention_keys(things)
+    failures = (
+        []
+        if text.speaker is Speaker.SHOWN
+        else error_lines(body, is_error=text.speaker is Speaker.ERROR)
+    )
     found = [
-        _mention(FactKind.ERROR, text, start, line, statement_key(line))
-        for start, line in error_lines(body, is_error=text.speaker is Speaker.ERROR)
+        _mention(FactKind.ERROR, text, start, line, statement_key(line)) for start, line in failures
     ]
     if len(body) < 4000 and body.count("\n") <= _SHORT_OUTPUT:
         taken = TextRanges((one.start, one.end) for one in found)
@@ -422,8 +425,7 @@ def _exact(
         for piece in wanted:
             start = at + piece.at
             if start not in taken:
-                context = _context(body, start, start + len(piece.text))
-                found.append(_mention(piece.kind, text, start, piece.text, piece.key, context))
+                found.append(_mention(piece.kind, text, start, piece.text, piece.key))
     found.sort(key=lambda one: one.start)
     return found
 

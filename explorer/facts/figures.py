@@ -69,10 +69,10 @@ def _with_unit(value: float, unit: str, rest: str) -> Figure:
     single = low.removesuffix("s") if len(low) > 2 else low
     if low in _PERCENT:
         return Figure(value, "%")
-    if low in _TIME or single in _TIME:
-        return Figure(value * _TIME.get(low, _TIME.get(single, 1.0)), "time")
-    if low in _SIZE or single in _SIZE:
-        return Figure(value * _SIZE.get(low, _SIZE.get(single, 1.0)), "size")
+    if single in _TIME:
+        return Figure(value * _TIME[single], "time")
+    if single in _SIZE:
+        return Figure(value * _SIZE[single], "size")
     return Figure(value, stem(low) if low else "")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.formats.adapter import Adapter, FoundSession
-from explorer.formats.errors import FormatError, ReadCancelled
+from explorer.formats.adapter import Adapter, FormatError, FoundSession, ReadCancelled
 from explorer.formats.pi.entry_writer import new_id
 from explorer.formats.pi.export import ExportError, ExportReport, LeafMark, export_session
 from explorer.formats.registry import (

@@ -1,5 +1,6 @@
 """What a format is: one adapter that recognises an agent's files, finds them, and turns their
-records into typed entries and back.
+records into typed entries and back; and what can go wrong with a file as a whole. Damage within a
+file is reported, not raised.
 
 A dialect's field names stand in its adapter's module and nowhere else.
 """
@@ -7,6 +8,7 @@ A dialect's field names stand in its adapter's module and nowhere else.
 from __future__ import annotations
 
 import os
+import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -35,6 +37,32 @@ class FoundSession(NamedTuple):
     """None when the first lines hold no header; the file may open nevertheless."""
     session_id: str = ""
     """Which session it is, of a file that holds several; else empty."""
+
+    @classmethod
+    def at(
+        cls,
+        path: Path,
+        format_name: FormatName,
+        status: os.stat_result,
+        header: SessionHeader | None,
+    ) -> FoundSession:
+        """A file that holds one session."""
+        cwd = header.cwd if header is not None else ""
+        return cls(path, format_name, cwd, status.st_size, status.st_mtime_ns / 1e6, header)
+
+
+def read_head(path: Path, size: int) -> tuple[bytes, os.stat_result] | None:
+    """The first bytes of a file, and its state; None when it cannot be read, is blank or is no
+    file: opening a pipe would wait for who writes to it."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        with path.open("rb", buffering=0) as file:
+            head = file.read(size)
+    except OSError:
+        return None
+    return (head, status) if head.strip() else None
 
 
 class Related(NamedTuple):
@@ -131,3 +159,18 @@ class ReadOnlyAdapter(ABC):
     def related(self, path: Path, session_id: str = "") -> Sequence[Related]:
         """See ``Adapter``. A file holds one session, which starts no others."""
         return ()
+
+
+class FormatError(ValueError):
+    """A file that cannot be opened as a session: which, at which line, and why."""
+
+    def __init__(self, path: str, line: int, reason: str) -> None:
+        super().__init__(f"{path}, line {line}: {reason}")
+        self.path = path
+        self.line = line
+        """Line number counted from 1."""
+        self.reason = reason
+
+
+class ReadCancelled(Exception):
+    """The person stopped a reading or writing before its end."""

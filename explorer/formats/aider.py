@@ -17,8 +17,14 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter
-from explorer.formats.errors import FormatError
+from explorer.formats.adapter import (
+    FormatError,
+    FoundSession,
+    IsCancelled,
+    Progress,
+    ReadOnlyAdapter,
+    read_head,
+)
 from explorer.formats.jsonl import BYTE_ORDER_MARK, line_groups
 from explorer.formats.typed_source import ReadEntry, TypedSource
 from explorer.session.entries import (
@@ -94,19 +100,12 @@ class AiderAdapter(ReadOnlyAdapter):
         named = environment.get("AIDER_CHAT_HISTORY_FILE")
         found = []
         for path in dict.fromkeys([*([Path(named)] if named else []), home / FILE]):
-            try:
-                with path.open("rb") as file:
-                    head = file.read(_HEAD_BYTES)
-                found.append((path, path.stat(), head))
-            except OSError:
-                # Most people have none there.
-                continue
-        found.sort(key=lambda one: one[1].st_mtime, reverse=True)
-        for path, stat, head in found:
-            header = _header(path, head)
-            yield FoundSession(
-                path, self.name, header.cwd, stat.st_size, stat.st_mtime * 1000, header
-            )
+            # Most people have none there.
+            if (read := read_head(path, _HEAD_BYTES)) is not None:
+                found.append((path, *read))
+        found.sort(key=lambda one: one[2].st_mtime, reverse=True)
+        for path, head, status in found:
+            yield FoundSession.at(path, self.name, status, _header(path, head))
 
 
 AIDER = AiderAdapter()

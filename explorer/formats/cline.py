@@ -11,10 +11,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
-from explorer.formats.documents import compact, read_document
-from explorer.formats.errors import FormatError
-from explorer.formats.json_fields import text_at
+from explorer.formats.adapter import (
+    FormatError,
+    FoundSession,
+    IsCancelled,
+    Progress,
+    ReadOnlyAdapter,
+    Related,
+)
+from explorer.formats.json_fields import compact, read_document, text_at
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.roo import is_roo_task
 from explorer.formats.tagged_messages import is_compaction, read_record
@@ -107,9 +112,7 @@ class ClineAdapter(ReadOnlyAdapter):
                 header = _task_header(path, listed[tasks].get(path.parent.name, {}), None)
             else:
                 header = _header(_Session(path, _head_of(path), _manifest_of(path), {}))
-            yield FoundSession(
-                path, self.name, header.cwd, stat.st_size, stat.st_mtime * 1000, header
-            )
+            yield FoundSession.at(path, self.name, stat, header)
 
 
 CLINE = ClineAdapter()

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
-from explorer.formats.documents import compact
-from explorer.formats.json_fields import text_at
+from explorer.formats.json_fields import compact, text_at
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.tagged_messages import is_compaction, read_record, shows_compaction
 from explorer.formats.task_folder import (
@@ -87,9 +86,7 @@ class RooAdapter(ReadOnlyAdapter):
         )
         for path, stat in found:
             header = _header(path, _history_item(path), None)
-            yield FoundSession(
-                path, self.name, header.cwd, stat.st_size, stat.st_mtime * 1000, header
-            )
+            yield FoundSession.at(path, self.name, stat, header)
 
 
 ROO = RooAdapter()

@@ -14,8 +14,14 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from explorer.formats.anthropic_content import read_block, read_content
-from explorer.formats.documents import compact, objects_of, recorded
-from explorer.formats.json_fields import list_field, text_at, texts_in
+from explorer.formats.json_fields import (
+    compact,
+    list_field,
+    objects_of,
+    recorded,
+    text_at,
+    texts_in,
+)
 from explorer.session.entries import (
     AssistantMessage,
     Block,

@@ -1,5 +1,7 @@
 """Tasks of the editor extensions Cline and Roo Code: a folder with the messages that are sent, and
-with what the editor shows, which has the times and costs."""
+with what the editor shows, which has the times and costs; and where VS Code and the editors that
+are built on it keep what their extensions store.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,8 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.formats.documents import UnknownTypes, compact, read_document
-from explorer.formats.editor_folders import editor_folders
-from explorer.formats.errors import FormatError
-from explorer.formats.json_fields import text_at
+from explorer.formats.adapter import FormatError
+from explorer.formats.json_fields import UnknownTypes, compact, read_document, text_at
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
 from explorer.formats.tagged_messages import (
     is_compaction,
@@ -27,6 +27,30 @@ from explorer.formats.typed_source import ReadEntry
 from explorer.session.entries import CompactionSummary
 from explorer.session.json_values import time_ms
 from explorer.session.records import Aside, Problem
+
+_EDITIONS = (
+    "Code", "Code - Insiders", "Code - Exploration", "Code - OSS", "VSCodium",
+    "VSCodium - Insiders", "Cursor", "Windsurf",
+)  # fmt: skip
+_SERVERS = (
+    ".vscode-server", ".vscode-server-insiders", ".vscode-server-oss", ".vscodium-server",
+    ".vscodium-server-insiders", ".vscode-remote", ".cursor-server", ".windsurf-server",
+)  # fmt: skip
+
+
+def editor_folders(home: Path, environment: Mapping[str, str]) -> Iterator[Path]:
+    """The folders of settings of all editors, on Linux, macOS and Windows, each once; they need not
+    be there. ``XDG_CONFIG_HOME``, ``APPDATA`` and ``VSCODE_PORTABLE`` name further places."""
+    bases = [home / ".config", home / "Library" / "Application Support", home / "AppData/Roaming"]
+    bases += [
+        Path(found) for name in ("XDG_CONFIG_HOME", "APPDATA") if (found := environment.get(name))
+    ]
+    folders = [base / edition / "User" for base in bases for edition in _EDITIONS]
+    folders += [home / server / "data" / "User" for server in _SERVERS]
+    if portable := environment.get("VSCODE_PORTABLE"):
+        folders.append(Path(portable) / "user-data" / "User")
+    yield from dict.fromkeys(folders)
+
 
 MESSAGES = "api_conversation_history.json"
 SHOWN = "ui_messages.json"

@@ -30,7 +30,6 @@ from explorer.models.catalogue import (
     listed,
     provider_of,
 )
-from explorer.models.cross_loop import EventPipe, on_provider_loop
 from explorer.models.events import (
     Cancelled,
     CancelToken,
@@ -61,9 +60,8 @@ from explorer.models.keys import (
     remember_secret,
     smallest_request,
 )
-from explorer.models.offline.scenario import scenario_of, scenarios
-from explorer.models.offline.scenario_player import play
-from explorer.models.provider import ProviderThread
+from explorer.models.offline.scenario import play, scenario_of, scenarios
+from explorer.models.provider import EventPipe, ProviderThread, on_provider_loop
 from explorer.models.remote import RemoteSettings, call_endpoint, check_address
 from explorer.models.reply_guard import ReplyLimits
 from explorer.models.request import (

@@ -12,8 +12,15 @@ from typing import Literal
 
 from msgspec import Struct
 
-from explorer.prompting.elements import Element, Image, MessageElement, TokenLimit
-from explorer.prompting.layout import HIGHEST, PromptNode, lay_out
+from explorer.prompting.elements import (
+    HIGHEST,
+    Element,
+    Image,
+    MessageElement,
+    PromptNode,
+    TokenLimit,
+    lay_out,
+)
 from explorer.prompting.text import Count
 from explorer.prompting.turns import PromptMessage
 

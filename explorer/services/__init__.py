@@ -1,13 +1,12 @@
 """The use cases that the window and the commands share; they reach them through
 ``explorer.workbench``.
 
-One opened session: ``document`` has the parts ``compaction``, ``branches``, ``navigation``,
+One opened session: ``document`` has the parts ``compaction``, ``navigation``,
 ``edits``, ``drafts`` and ``agent`` over ``open_session``, whose state has the parts
-``session_writer`` (appends), ``token_counts``, ``session_usage`` and ``privacy``; ``changes``
-publishes. A summary: ``summary_request`` -> ``summary_call`` -> ``drafts`` -> ``draft_records``,
-reviewed by ``extension_review``. Automatic compaction: ``auto_compaction`` under
-``effective_rules``. The agent at work: ``agent_turns``, ``parallel_runs``, ``replay``,
-``session_files``. Audits: ``summary_audit``, ``summary_candidates``, ``verification``,
-``audit_report``, ``simulation_inputs``, ``session_usage``. Prompt templates: ``template_preview``,
+``session_writer`` (appends), ``session_usage`` (and counts) and ``privacy``; ``changes``
+publishes. A summary: an order of ``draft_records`` -> ``summary_call`` -> ``drafts``, reviewed by
+``extension_review``. Automatic compaction: ``auto_compaction`` under ``effective_rules``. The agent
+at work: ``agent_turns``, ``session_replay``, ``session_files``. Audits: ``summary_audit``,
+``verification``, ``audit_report``, ``recorded_session``, ``session_usage``. Prompt templates:
 ``template_trials``. New sessions: ``session_forks``; their graph: ``skeleton``.
 """

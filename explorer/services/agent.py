@@ -12,8 +12,8 @@ from typing import Protocol, runtime_checkable
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.agent.context_port import Outgoing
 from explorer.agent.tools.port import ToolSet
+from explorer.agent.turn_interface import Outgoing
 from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
 from explorer.compaction.templates import fill

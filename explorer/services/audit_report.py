@@ -13,14 +13,13 @@ from typing import Literal
 import orjson
 
 from explorer import private_files
+from explorer.audit.generations import compactions_on_path
 from explorer.audit.ledger import ledger_at
 from explorer.audit.needed_again import needed_again
 from explorer.audit.overview import Overview, overview
 from explorer.audit.provenance import spending_known
-from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.audit.report import Report, document, html, markdown
-from explorer.audit.report.builder import Gathering
-from explorer.audit.report.model import CompactionPart, SessionFacts
+from explorer.audit.report.model import CompactionPart, Gathering, SessionFacts
 from explorer.compaction.profile import Profile
 from explorer.facts.fact_table import ScanCancelled
 from explorer.formats import adapter_of

@@ -16,9 +16,8 @@ from msgspec.structs import replace
 
 from explorer.compaction.profile import Profile
 from explorer.models.client import ModelClient, ModelClientConfig
-from explorer.services.dask_pool import cluster_outcomes
 from explorer.services.document import Document
-from explorer.services.process_pool import outcomes
+from explorer.services.process_pool import cluster_outcomes, outcomes
 from explorer.services.publication import open_team
 from explorer.services.session_audit import (
     AuditRow,

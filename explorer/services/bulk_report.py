@@ -16,7 +16,7 @@ from markupsafe import Markup
 from msgspec import Struct, field, to_builtins
 
 from explorer import private_files
-from explorer.audit.report.output import policy, readable, template_environment
+from explorer.audit.report.output import policy, template_environment
 from explorer.services.audit_folder import FolderError, table_rows
 from explorer.services.audit_report import report_templates
 from explorer.services.session_audit import SessionAudit
@@ -62,7 +62,7 @@ class Cost(Struct):
     read_again: int = 0
     """Of these: what the person asked for again, and files that were read again."""
     compared: int = 0
-    """Those that can be held against stretches without a compaction ..."""
+    """Those that can be compared with stretches without a compaction ..."""
     expected: float = 0.0
     """... in which so many would be expected."""
     tokens: int = 0
@@ -335,14 +335,10 @@ def _size_words(kind: int) -> str:
 
 def _page(found: ManyAudits) -> str:
     templates = report_templates()
-    environment = template_environment(templates, _legible, autoescape=True)
+    environment = template_environment(templates, is_html=True)
     sheet = templates["style.css"]
     page = environment.get_template("many.html.j2").render(
         many=found, sheet=Markup(sheet), policy=policy(sheet), LEAST=LEAST_COMPACTIONS,
         MOST_FAILED=MOST_FAILED,
     )  # fmt: skip
     return page + "\n"
-
-
-def _legible(value: object) -> object:
-    return readable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

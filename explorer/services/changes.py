@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.extensions.records import HookRecord
+from explorer.extensions.answers import HookRecord
 
 
 class SessionsChanged(Struct, frozen=True):

@@ -14,10 +14,10 @@ from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.profile_comparison import ProfileOutcome, compare_profiles
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests
-from explorer.compaction.validation import check_answer
+from explorer.compaction.summary import check_answer
+from explorer.extensions.answers import BeforeCompact, SuppliedCompaction
 from explorer.extensions.events import CompactionView
-from explorer.extensions.records import BeforeCompact, SuppliedCompaction
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, SummaryOrder
 from explorer.services.drafts import CompactionPlan, Drafts
 from explorer.services.edits import CannotShape, remember_origin
 from explorer.services.extension_review import (
@@ -33,7 +33,6 @@ from explorer.services.extension_review import (
 from explorer.services.navigation import ask_before_leaving, plan_move
 from explorer.services.open_session import OpenedSession
 from explorer.services.session_writer import uninterrupted
-from explorer.services.summary_request import SummaryOrder
 from explorer.session.edits import round_of
 from explorer.session.entries import CompactionSummary
 from explorer.session.kinds import Kind

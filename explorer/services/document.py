@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from explorer.services.agent import Agent
-from explorer.services.branches import Branches
 from explorer.services.changes import EntriesChanged
 from explorer.services.compaction import Compaction
 from explorer.services.drafts import Drafts
 from explorer.services.edits import Edits
-from explorer.services.navigation import Navigation
+from explorer.services.navigation import Branches, Navigation
 from explorer.services.open_session import OpenedSession
 
 

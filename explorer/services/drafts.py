@@ -12,16 +12,23 @@ from msgspec.structs import replace
 from explorer.compaction.branch_summaries import BranchPreparation, finish_branch
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.summary import changed, finish
-from explorer.compaction.validation import check_answer
-from explorer.compaction.verification_request import VerifyRequest, profile_checked
+from explorer.compaction.requests import SummaryRequest, VerifyRequest, profile_checked
+from explorer.compaction.summary import changed, check_answer, finish
 from explorer.models.client import Cancelled
 from explorer.services.changes import DraftChanged
-from explorer.services.draft_records import Draft, DraftStatus, draft_of, fields_of, planned_fields
+from explorer.services.draft_records import (
+    Attempt,
+    Draft,
+    DraftFailed,
+    DraftPart,
+    DraftStatus,
+    SummaryOrder,
+    draft_of,
+    fields_of,
+    planned_fields,
+)
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_call import SummaryCall
-from explorer.services.summary_request import Attempt, DraftFailed, DraftPart, SummaryOrder
 from explorer.session.entries import BranchSummary, CompactionSummary, FileLists
 from explorer.session.text import well_formed
 

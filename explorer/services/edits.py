@@ -1,6 +1,6 @@
 """Edits of an opened session: pins, omissions, kept user messages, prunes, labels, and undo (A13).
 
-Each is an entry, see ``explorer.session.shaping``; nothing is deleted, and the log holds
+Each is an entry, see ``explorer.session.edit_entries``; nothing is deleted, and the log holds
 every result whole. The latest edit is undone by moving the leaf away from it, or, when something
 came after it, by a further entry.
 """

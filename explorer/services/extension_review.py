@@ -13,11 +13,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from explorer.compaction.messages import SourceSpan
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.serialization import SourceSpan
+from explorer.extensions.answers import Records, SuppliedCompaction, SuppliedSummary
 from explorer.extensions.events import SessionAccess
 from explorer.extensions.prompt_parts import RequestPrompt
-from explorer.extensions.records import Records, SuppliedCompaction, SuppliedSummary
 from explorer.extensions.runner import HookRunner
 from explorer.formats import entry_json
 from explorer.formats.pi.entries import agent_message, read_message
@@ -30,8 +30,8 @@ from explorer.models.client import (
     ToolCall,
 )
 from explorer.services.changes import ChangeHub, CompactionRequested, ExtensionsActed
+from explorer.services.draft_records import DraftFailed, DraftKind, SummaryOrder
 from explorer.services.open_session import OpenedSession
-from explorer.services.summary_request import DraftFailed, DraftKind, SummaryOrder
 
 CHANGED_WHOLE = (
     "An extension changed a conversation as a whole, which can only be changed part by part; "

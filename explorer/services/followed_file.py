@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.formats.growth import GrowingSource
+from explorer.formats.jsonl import GrowingSource
 from explorer.formats.registry import adapter_for
 from explorer.store import Store
 from explorer.store.rows import FileStamp, ImportReport

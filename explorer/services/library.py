@@ -10,9 +10,8 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from explorer.formats import adapter_of
-from explorer.models.catalogue import ModelInfo, cost_of
+from explorer.models.catalogue import ModelInfo, Prices, cost_of, listed_model
 from explorer.models.events import Usage
-from explorer.models.price_list import Prices, listed_model
 from explorer.session.partly_compared import PartlyCompared
 from explorer.session.records import STARTED
 from explorer.session.usage_sums import NO_LIST, NOTHING, UsageSum, total_of

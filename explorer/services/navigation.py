@@ -1,4 +1,5 @@
-"""Moving the leaf of an opened session: where it leads, what is left behind, who is asked (B16).
+"""Moving the leaf of an opened session: where it leads, what is left behind, who is asked (B16),
+and the summary of a branch that is left.
 
 *From here* on a range is summarized by leaving it: what stands before an entry is kept word for
 word, and a branch summary below the entry before it summarizes the rest, which stays in the log.
@@ -6,18 +7,21 @@ word, and a branch summary below the entry before it summarizes the rest, which 
 
 from __future__ import annotations
 
+import asyncio
+
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.compaction.branch_summaries import BranchPreparation
+from explorer.compaction.branch_summaries import BranchPreparation, branch_request, prepare_branch
 from explorer.compaction.cut_point import Cuts
 from explorer.compaction.path_view import view_of
 from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.compaction.requests import SummaryRequest
+from explorer.extensions.answers import BeforeTree, SuppliedSummary
 from explorer.extensions.events import NavigationEnds, TreeView
-from explorer.extensions.records import BeforeTree, SuppliedSummary
 from explorer.models.client import CancelToken
 from explorer.models.request import ImagePart
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, SummaryOrder
 from explorer.services.drafts import Drafts
 from explorer.services.edits import CannotShape, Edits
 from explorer.services.extension_review import (
@@ -26,12 +30,12 @@ from explorer.services.extension_review import (
     SummaryDeclined,
     notify_navigated,
     review_of,
+    supplied_order,
     surroundings_of,
     with_review,
 )
 from explorer.services.open_session import OpenedSession
 from explorer.services.session_writer import uninterrupted
-from explorer.services.summary_request import SummaryOrder
 from explorer.session.entries import Entry, images_of, text_of
 from explorer.session.kinds import METADATA_KINDS, Flag, Kind
 from explorer.session.tree import SessionTree
@@ -259,3 +263,68 @@ class Navigation:
     def _check_seen(self, plan: NavigationPlan) -> None:
         if plan.seen_leaf != self._session.leaf:
             raise ValueError("The session has moved on since; choose the entry again.")
+
+
+class Branches:
+    """Branch summaries of one session. ``Navigation.navigate`` stores them."""
+
+    def __init__(self, session: OpenedSession) -> None:
+        self._session = session
+
+    def preparation(
+        self, plan: NavigationPlan, profile: Profile, settings: Settings
+    ) -> BranchPreparation:
+        """What a summary of the branch that is left would hold (A31, A32)."""
+        return prepare_branch(self._session.tree, plan.old_leaf, plan.new_leaf, profile, settings)
+
+    def requests(
+        self,
+        prepared: BranchPreparation,
+        instructions: str,
+        model: str | None = None,
+        replace: bool | None = None,
+    ) -> list[SummaryRequest]:
+        """The exact request of a branch summary; empty when there is nothing to summarize (B16).
+
+        ``replace``: the instructions take the prompt's place (A36); None: as the profile has it.
+        """
+        request = branch_request(
+            prepared,
+            self._session.payloads.sent.entries,
+            instructions,
+            self._session.shared.templates,
+            replace=replace,
+            model_limit=self._session.models.info(model).output_limit if model else None,
+        )
+        return [] if request is None else [request]
+
+    async def summarize(
+        self,
+        plan: NavigationPlan,
+        prepared: BranchPreparation,
+        order: SummaryOrder,
+    ) -> Draft:
+        """Make the summary of the branch that ``plan`` leaves; the leaf does not move (A37).
+
+        Raises DraftFailed (CancelledByExtension and SummaryDeclined among it), Cancelled, or
+        ValueError when there is nothing to summarize.
+        """
+        asked = await ask_before_leaving(
+            self._session, plan, True, order.instructions, order.cancel, prepared
+        )
+        order, from_id = asked.steer(order), self._session.tree.columns.ids[plan.old_leaf]
+        if (made := asked.supplied) is not None:
+            order = supplied_order(order, made)
+            return await Drafts(self._session).provided_branch(
+                prepared, from_id, made.summary, order
+            )
+        requests = await asyncio.to_thread(
+            self.requests,
+            prepared,
+            order.instructions,
+            order.model,
+            order.replace_instructions,
+        )
+        if not requests:
+            raise ValueError("There is nothing on this branch that a summary could tell.")
+        return await Drafts(self._session).branch(prepared, from_id, requests, order)

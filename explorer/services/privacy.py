@@ -31,8 +31,7 @@ from explorer.models.request import ImagePart
 from explorer.services.publication import PULLED
 from explorer.services.related_sessions import ancestors_of, is_imported
 from explorer.session.entries import Entry, TokenUsage
-from explorer.session.payloads import Payloads
-from explorer.session.records import FormatName
+from explorer.session.records import FormatName, Payloads
 from explorer.session.secrets import mask
 from explorer.store import Store
 from explorer.store.rows import SessionRow

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from explorer.audit.changed_files import ChangedFiles
+from explorer.audit.generations import ChangedFiles, recorded_compaction
 from explorer.audit.recall import (
     BLANK,
     ClozeQuestion,
@@ -30,7 +30,6 @@ from explorer.audit.recall_result import (
     RecallSubject,
     Side,
 )
-from explorer.audit.recorded_compaction import recorded_compaction
 from explorer.compaction.messages import entry_to_llm, user_text, with_notes
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
@@ -49,7 +48,7 @@ from explorer.models.request import ToolSpec
 from explorer.models.retry import Patience
 from explorer.services.agent import chat_of
 from explorer.services.document import Document
-from explorer.services.summary_request import say_nothing
+from explorer.services.draft_records import say_nothing
 from explorer.session.entries import Entry, ModelMessage, ToolCallBlock
 from explorer.session.kinds import Kind
 from explorer.settings.prompt_templates import load_prompt

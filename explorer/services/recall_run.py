@@ -16,15 +16,14 @@ from explorer.audit.recall_result import (
     questions_json,
     result_of,
 )
-from explorer.compaction.serialization import escape_tags
+from explorer.compaction.messages import escape_tags
 from explorer.compaction.templates import fill
 from explorer.models.client import ChatMessage, ModelError, ModelRequest
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft, attempts_of, entry_of
-from explorer.services.logged_calls import send_patiently
+from explorer.services.draft_records import Attempt, Draft, DraftFailed, attempts_of, entry_of
 from explorer.services.recall import JUDGE_TOKENS, RecallOrder, RecallTest, text_key
-from explorer.services.summary_candidates import calls_cost
-from explorer.services.summary_request import Attempt, DraftFailed
+from explorer.services.summary_audit import calls_cost
+from explorer.services.summary_call import send_patiently
 from explorer.settings.prompt_templates import load_prompt
 from explorer.store.drafts import STREAMING
 from explorer.store.rows import DraftRow

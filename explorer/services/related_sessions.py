@@ -81,8 +81,8 @@ def related_sessions(store: Store, key: int) -> RelatedSessions:
     this = next((row for row in rows if row.key == key), None)
     if this is None:
         return RelatedSessions()
-    parent = origin_of(this, rows) if this.parent_session else None
-    children = [row for row in rows if row.parent_session and origin_of(row, [this, row])]
+    parent = origin_of(this, rows)
+    children = [row for row in rows if origin_of(row, [this, row])]
     results = store.results_of(key, [row.parent_call for row in children if row.parent_call])
     started: dict[int, tuple[SessionRow, ...]] = {}
     others: list[SessionRow] = []

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from explorer.agent.context_port import Outgoing
 from explorer.agent.reply import LEFT_OUT, SHOWN_BELOW, sendable
+from explorer.agent.turn_interface import Outgoing
 from explorer.compaction.profile import Profile
 from explorer.models.client import ChatMessage, ImagePart
 from explorer.services.agent import chat_of
@@ -29,7 +29,7 @@ from explorer.session.entries import (
     text_content,
 )
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind
-from explorer.tokens.counters import EstimateCounter, count_entry
+from explorer.tokens.counters import count_entry
 
 OVER_BUDGET = "It does not fit the prompt's budget."
 
@@ -155,10 +155,7 @@ def _size(document: Document, profile: Profile, context: PathContext, message: C
 
 def _measured(document: Document, profile: Profile, message: ChatMessage) -> int:
     """Tokens of what a message holds."""
-    measured = document.tokens.weights_for(profile) is not None
-    return count_entry(
-        document.tokens.counter if measured else EstimateCounter(), _entry_of(message)
-    )
+    return count_entry(document.tokens.counter_for(profile), _entry_of(message))
 
 
 def _entry_of(message: ChatMessage) -> Entry:

@@ -16,16 +16,16 @@ import orjson
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
-from explorer.audit.findings import Finding, Group
-from explorer.audit.loss import Severity
-from explorer.audit.needed_again import Need, NeedKind
-from explorer.audit.needed_words import need_text
+from explorer.audit.findings import Finding, Group, Severity
+from explorer.audit.needed_again import Need
+from explorer.audit.repeats import NeedKind
 from explorer.audit.report import CHECKS, Report, failures
 from explorer.audit.report.model import CompactionPart, NeededPart, NeedPart
+from explorer.audit.words import need_text
 from explorer.compaction.profile import Profile, profile_values
 from explorer.formats import adapter_of
 from explorer.installed import version
-from explorer.models.price_list import Prices, listed_model
+from explorer.models.catalogue import Prices, listed_model
 from explorer.services.audit_report import make_report
 from explorer.services.draft_records import entry_of
 from explorer.services.effective_rules import recorded_rules

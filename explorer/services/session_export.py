@@ -22,10 +22,9 @@ from explorer.formats import (
     export_session,
     open_source,
 )
-from explorer.formats.original_lines import original_file
 from explorer.formats.pi.export import Line
 from explorer.formats.pi.header import VERSION
-from explorer.formats.registry import pi_lines
+from explorer.formats.registry import original_file, pi_lines
 from explorer.installed import version
 from explorer.services.open_session import OpenedSession
 from explorer.services.privacy import MaskedPayloads

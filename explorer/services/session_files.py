@@ -45,7 +45,7 @@ from explorer.session.entries import (
     ToolResultMessage,
     UnknownBlock,
 )
-from explorer.session.payloads import Payloads
+from explorer.session.records import Payloads
 from explorer.session.text import well_formed
 from explorer.session.tree import SessionTree
 from explorer.settings import paths

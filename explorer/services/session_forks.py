@@ -14,8 +14,7 @@ from random import Random
 from msgspec import Struct
 
 from explorer.formats import entry_record, new_id, write_record
-from explorer.formats.pi.export import PiUpgrade
-from explorer.formats.pi.new_header import fork_header
+from explorer.formats.pi.export import PiUpgrade, fork_header
 from explorer.services.document import Document
 from explorer.session.entries import Body, Entry, Label, SessionName
 from explorer.session.records import EntryRecord, ReadReport

@@ -16,9 +16,8 @@ from typing import Any, Literal, NamedTuple
 from markupsafe import Markup
 from msgspec import Struct
 
-from explorer.audit.report.builder import kind_words
-from explorer.audit.report.output import policy, readable, template_environment
-from explorer.session import visible_text as markdown_words
+from explorer.audit.report.model import kind_words
+from explorer.audit.report.output import policy, template_environment
 from explorer.session.entries import (
     AssistantMessage,
     Block,
@@ -44,6 +43,7 @@ from explorer.session.entries import (
     UnknownBlock,
     UserMessage,
 )
+from explorer.session.visible_text import size_words
 
 TranscriptForm = Literal["markdown", "html"]
 FOLDED_CHARACTERS = 1_500
@@ -264,7 +264,7 @@ def _long(text: str, kind: Literal["call", "result"]) -> Part:
     """A text that may be folded."""
     lines = text.count("\n") + 1
     is_long = len(text) > FOLDED_CHARACTERS or lines > FOLDED_LINES
-    return Part(kind, text, words=markdown_words.size_words(text), folded=is_long)
+    return Part(kind, text, words=size_words(text), folded=is_long)
 
 
 def _picture(block: ImageBlock) -> Part:
@@ -292,20 +292,10 @@ def transcript(
         "stretches": ((one.title, turns(one.entries)) for one in stretches),
     }
     if form == "markdown":
-        environment = template_environment(templates, _plain, autoescape=False)
+        environment = template_environment(templates, is_html=False)
         yield from environment.get_template("transcript.md.j2").generate(values)
         return
     sheet = templates["style.css"] + templates["transcript.css"]
     values |= {"sheet": Markup(sheet), "policy": policy(sheet, "data:")}
-    environment = template_environment(templates, _readable, autoescape=True)
+    environment = template_environment(templates, is_html=True)
     yield from environment.get_template("transcript.html.j2").generate(values)
-
-
-def _readable(value: object) -> object:
-    return readable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return markdown_words.plain(value)
-    return value

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
-from explorer.compaction.verification_request import (
+from explorer.compaction.requests import (
     Lack,
     Lacking,
     VerifyRequest,
@@ -28,10 +28,9 @@ from explorer.facts.fact import Fact, Span
 from explorer.facts.fact_table import ScanCancelled
 from explorer.models.client import Cancelled
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, SummaryOrder
 from explorer.services.extension_review import review_of, with_review
 from explorer.services.summary_audit import Auditor
-from explorer.services.summary_request import SummaryOrder
 from explorer.session.entries import Entry
 
 _SIDE = 140

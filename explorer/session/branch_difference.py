@@ -16,7 +16,7 @@ from msgspec import Struct
 from explorer.session.columns import OP_KINDS
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
-from explorer.session.payloads import Payloads
+from explorer.session.records import Payloads
 from explorer.session.text import call_title
 from explorer.session.text_difference import DifferencePiece, word_differences
 from explorer.session.tree import Path, SessionTree

@@ -42,8 +42,6 @@ def recorded_count(value: object) -> int | None:
 
 def token_count(value: object) -> int:
     """A count of tokens from a file; 0 where none is recorded, see ``recorded_count``."""
-    if type(value) is int and 0 <= value <= MAX_COUNT:
-        return value
     return recorded_count(value) or 0
 
 

@@ -171,7 +171,7 @@ def printed_files(
             if not one.stops:
                 continue
         words = one.strip("\n").split("\n") if isinstance(one, str) else []
-        at = _place(lines, words, prints[step:].count(one or "")) if words else len(lines)
+        at = _place(lines, words, prints[step:].count(one)) if words else len(lines)
         if at < 0:
             rest = (each for each in pieces[step:] if isinstance(each, FileLines))
             return [*found, *_untold(lines, (*reads, *rest))]

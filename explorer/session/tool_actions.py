@@ -7,6 +7,7 @@ import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from explorer.session.file_tools import file_ops
@@ -137,6 +138,17 @@ def tool_actions(tool: str, arguments: object) -> tuple[ToolAction, ...]:
     if tool in AGENT_TOOLS:
         return (ToolAction(ActionKind.OTHER, changes_any=True),)
     return tuple(_file_actions(tool, given)) or (ToolAction(ActionKind.OTHER),)
+
+
+_ANY_FILE = {"path": "a", "file_path": "a", "filePath": "a", "paths": ["a"], "files": ["a"]}
+_SHOWN = (ActionKind.READ, ActionKind.SEARCH, ActionKind.LIST)
+
+
+@lru_cache(maxsize=256)
+def shows_texts(tool: str) -> bool:
+    """Whether what a tool returns are texts that were there, of files, of the web or of another
+    agent, and not what happened when it ran."""
+    return tool in AGENT_TOOLS or tool_actions(tool, _ANY_FILE)[0].kind in _SHOWN
 
 
 def shell_action(line: str, folder: str = "") -> ToolAction:

@@ -22,8 +22,7 @@ from explorer import private_files
 from explorer.private_files import FileLock
 from explorer.settings import paths
 from explorer.settings.jsonc import JsonError, JsonNode, leaves, line_of, read, with_value, without
-from explorer.settings.keys import KEYS, NAMES
-from explorer.settings.kinds import shown, tidy
+from explorer.settings.keys import KEYS, NAMES, shown, tidy
 
 SettingsLevel = Literal["global", "project"]
 LARGEST = 1_000_000

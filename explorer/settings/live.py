@@ -1,8 +1,9 @@
-"""The settings as they stand at this moment: of the person, of a project, and where from.
+"""The settings as they stand at this moment: of the person, of a project, and where from; those of
+this installation, and the extensions that follow their changes.
 
 Files are looked at again before every answer that a decision rests on (``refresh``), and a watch
-notifies the views of changes made by others. What a session chose for itself comes first, then
-its project's file, then the user's, then the profile (A12, A54).
+notifies the views of changes made by others. What a session chose for itself comes first, then its
+project's file, then the user's, then the profile (A12, A54).
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from explorer.compaction.profile import BASES
+from explorer.extensions.hooks import TIME_LIMIT_S
+from explorer.extensions.manager import Extensions, TrustStore
+from explorer.settings import paths
+from explorer.settings.effective import extension_limit_s
 from explorer.settings.files import (
     FileState,
     SettingsError,
@@ -26,6 +31,7 @@ from explorer.settings.files import (
     set_value,
 )
 from explorer.settings.keys import KEYS
+from explorer.settings.profile_files import ProfileFiles
 
 PROJECT_FILE = Path(".session-explorer") / "settings.json"
 PROFILE_KEY = "compaction.profile"
@@ -277,17 +283,24 @@ def project_of(folder: str | Path) -> Path | None:
         return None
 
 
-__all__ = [
-    "Explanation",
-    "LiveSettings",
-    "NoTrust",
-    "Set",
-    "SettingsChanged",
-    "SettingsError",
-    "SettingsLevel",
-    "SettingsProblem",
-    "Source",
-    "Trust",
-    "project_file",
-    "project_of",
-]
+def live_settings(profiles: Callable[[], Collection[str]] | None = None) -> LiveSettings:
+    """The files of the person and of projects, as they are now. ``profiles``: names of all that
+    there are; those of the program and the user's when it is left out."""
+    if profiles is None:
+        names = ProfileFiles().shelf().profiles()
+        return LiveSettings(paths.settings_path(), TrustStore(), lambda: names)
+    return LiveSettings(paths.settings_path(), TrustStore(), profiles)
+
+
+def following_extensions(live: LiveSettings) -> Extensions:
+    """Extensions that are asked, and waited for, as the settings say at every call."""
+
+    def limit_s() -> float:
+        live.refresh()
+        return extension_limit_s(live.values(), TIME_LIMIT_S)
+
+    def is_enabled(_name: str) -> bool:
+        live.refresh()
+        return live.get("extensions.enabled") is not False
+
+    return Extensions(limit_s=limit_s, is_enabled=is_enabled)

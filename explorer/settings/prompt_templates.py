@@ -27,8 +27,8 @@ from typing import Literal
 from msgspec import Struct
 
 from explorer import private_files
+from explorer.compaction.summary import SECTION_SETS
 from explorer.compaction.templates import SectionTemplates, Templates
-from explorer.compaction.validation import SECTION_SETS
 from explorer.session.text_difference import DifferenceLine, changed_lines
 from explorer.settings import paths
 from explorer.settings.template_catalogue import (

@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from explorer.compaction.profile import Profile
-from explorer.compaction.validation import SECTION_SETS
+from explorer.compaction.summary import SECTION_SETS
 
 TemplateGroup = Literal[
     "compaction", "context", "branch", "copilot", "agent", "tools", "verify", "recall"

@@ -13,6 +13,7 @@ from explorer.formats.registry import read_record
 from explorer.formats.typed_source import entry_record
 from explorer.session.kinds import Kind
 from explorer.session.records import EntryRecord, FormatName
+from explorer.store.database import row_id
 from explorer.store.entry_rows import (
     ENTRY_COLUMNS,
     ENTRY_WIDTH,
@@ -24,7 +25,6 @@ from explorer.store.entry_rows import (
 )
 from explorer.store.payloads import format_of
 from explorer.store.rows import StoreError
-from explorer.store.schema import row_id
 from explorer.store.sessions import SessionSummary, count_compactions, extend_session, now_ms
 from explorer.store.stored_columns import unpack
 

@@ -9,7 +9,7 @@ import sqlite3
 import sys
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,14 +18,14 @@ from msgspec import Struct, field
 
 from explorer.formats.registry import adapter_of
 from explorer.session.columns import SessionColumns
+from explorer.session.kinds import Kind
 from explorer.session.records import Aside, EntryRecord, ReadReport, SessionSource
 from explorer.session.secrets import mask
 from explorer.session.text import title_line
 from explorer.store.appends import Appender, insert_entries, insert_labels
-from explorer.store.database import Readers
+from explorer.store.database import Readers, id_range, row_id
 from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
 from explorer.store.other_programs import Claim
-from explorer.store.replacements import replace_entries
 from explorer.store.rows import (
     FileStamp,
     ImportCancelled,
@@ -34,17 +34,57 @@ from explorer.store.rows import (
     OnProgress,
     StoreError,
 )
-from explorer.store.schema import id_range, row_id
 from explorer.store.sessions import (
+    NOT_COUNTED,
     SessionSummary,
     begin_session,
     count_compactions,
     extend_session,
     session_row,
     take_title,
+    write_counts,
 )
 from explorer.store.stored_columns import load_columns, pack, renew_columns, store_columns
+from explorer.store.totals import add_totals, totals_of
 from explorer.store.writer import Writer
+
+
+def replace_entries(db: sqlite3.Connection, key: int, records: Mapping[int, EntryRecord]) -> None:
+    """Store entries anew, by index; their parents stay. What was worked out from them (packed
+    columns, sums, counts of tokens) is rebuilt too, but the search index."""
+    indices = sorted(records)
+    before = totals_of(db, key, indices)
+    for index in indices:
+        _replace(db, key, index, records[index])
+    add_totals(db, key, {name: -spent for name, spent in before.items()})
+    add_totals(db, key, totals_of(db, key, indices))
+    db.execute("DELETE FROM columns WHERE session = ? AND entries > ?", (key, indices[0]))
+    for (counter,) in db.execute(
+        "SELECT DISTINCT counter FROM token_counts WHERE session = ?", (key,)
+    ).fetchall():
+        for index in indices:
+            write_counts(db, key, counter, index, [NOT_COUNTED])
+
+
+def _replace(db: sqlite3.Connection, key: int, index: int, record: EntryRecord) -> None:
+    identifier = row_id(key, index)
+    parent, kind, size = db.execute(
+        "SELECT e.parent, e.kind, length(p.raw) FROM entries e JOIN payloads p ON p.id = e.id"
+        " WHERE e.id = ?",
+        (identifier,),
+    ).fetchone()
+    batch = Batch([record._replace(parent=parent)])
+    db.execute("DELETE FROM entries WHERE id = ?", (identifier,))
+    db.execute("DELETE FROM payloads WHERE id = ?", (identifier,))
+    insert_entries(db, batch.entry_values(identifier), batch.payload_values(identifier))
+    db.execute("DELETE FROM labels WHERE session = ? AND entry = ?", (key, index))
+    insert_labels(db, key, [(index, label) for _, label in batch.labels()])
+    compactions = batch.kinds.count(Kind.COMPACTION) - (kind == Kind.COMPACTION)
+    db.execute(
+        "UPDATE sessions SET size = size + ?, compactions = compactions + ? WHERE key = ?",
+        (batch.characters - size, compactions, key),
+    )
+
 
 _IN_FLIGHT = 3
 """Batches that may wait for the writer when another one goes to it: enough to keep it busy, few

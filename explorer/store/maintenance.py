@@ -16,14 +16,20 @@ from pathlib import Path
 from typing import TypeVar
 
 from explorer.session.kinds import Flag
-from explorer.store.database import CHECKPOINT_PAGES, IMPORT_PAGES, Readers, work_log_in
+from explorer.store.database import (
+    CHECKPOINT_PAGES,
+    IMPORT_PAGES,
+    INDEX_BITS,
+    Readers,
+    id_range,
+    row_id,
+    work_log_in,
+)
 from explorer.store.drafts import break_off_draft, unfinished_drafts
-from explorer.store.entry_rows import index_of
+from explorer.store.entry_rows import describe_anew, index_of
 from explorer.store.other_programs import is_abandoned
 from explorer.store.payloads import stored_payloads
-from explorer.store.row_words import describe_anew
 from explorer.store.rows import StoreError
-from explorer.store.schema import INDEX_BITS, id_range, row_id
 from explorer.store.search import (
     SearchIndex,
     SearchState,

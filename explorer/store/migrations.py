@@ -26,10 +26,16 @@ from explorer.formats.registry import read_record
 from explorer.session.describe import describe
 from explorer.session.entries import Entry
 from explorer.session.kinds import Flag, Kind
-from explorer.store.database import check_version, sync_commits, transaction, translated
+from explorer.store.database import (
+    INDEX_BITS,
+    SCHEMA_VERSION,
+    check_version,
+    sync_commits,
+    transaction,
+    translated,
+)
 from explorer.store.entry_rows import from_json, index_of, rare_json, shown, text_in, text_out
 from explorer.store.rows import StoreError
-from explorer.store.schema import INDEX_BITS, SCHEMA_VERSION
 
 
 def new_library_id() -> str:
@@ -63,7 +69,7 @@ _DESCRIBED_ANEW = (int(Kind.ASSISTANT), int(Kind.TOOL_RESULT), int(Kind.CUSTOM))
 def _to_3(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE entries ADD COLUMN tool VARCHAR")
     marks = ", ".join("?" * len(_DESCRIBED_ANEW))
-    after = -(1 << 62)
+    after = 0
     while rows := db.execute(
         "SELECT e.id, e.flags, p.raw FROM entries e JOIN payloads p ON p.id = e.id"
         f" WHERE e.id > ? AND e.kind IN ({marks}) ORDER BY e.id LIMIT {_ROWS}",

@@ -69,34 +69,18 @@ def is_abandoned(database: Path, name: str) -> bool:
     return True
 
 
-class ForeignCommits:
-    """Tells whether others have committed. SQLite counts on the connection that writes, so what
-    this program itself commits does not count."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self._seen = self._version()
-
-    def changed(self) -> bool:
-        """Whether others have committed since the last call. Raises StoreError."""
-        seen, self._seen = self._seen, self._version()
-        return seen != self._seen
-
-    def _version(self) -> int:
-        return self._writer.submit(_data_version, transaction=False).result()
-
-
 def _data_version(db: sqlite3.Connection) -> int:
     version: int = db.execute("PRAGMA data_version").fetchone()[0]
     return version
 
 
 class Watch:
-    """A thread that calls back after others have committed, until it is stopped."""
+    """A thread that calls back after others have committed, until it is stopped. SQLite counts on
+    the connection that writes, so what this program itself commits does not count."""
 
     def __init__(self, writer: Writer, callback: Callable[[], object], interval_s: float) -> None:
         self._writer = writer
-        self._foreign_commits = ForeignCommits(writer)
+        self._seen = self._version()
         self._callback = callback
         self._interval_s = interval_s
         self._stopping = threading.Event()
@@ -112,11 +96,14 @@ class Watch:
     def _run(self) -> None:
         while not self._stopping.wait(self._interval_s):
             try:
-                changed = self._foreign_commits.changed()
+                seen, self._seen = self._seen, self._version()
             except StoreError:
                 # Closed, which ends the watch, or a passing error of the disk.
                 if self._writer.closed:
                     return
                 continue
-            if changed and not self._stopping.is_set():
+            if seen != self._seen and not self._stopping.is_set():
                 self._callback()
+
+    def _version(self) -> int:
+        return self._writer.submit(_data_version, transaction=False).result()

@@ -24,10 +24,8 @@ from explorer.session.entries import (
 from explorer.session.kinds import Flag, Kind
 from explorer.session.records import Aside, FormatName
 from explorer.session.rows import large_row, result_row, stored_row
-from explorer.store.database import Readers
-from explorer.store.entry_rows import index_of, text_out
-from explorer.store.row_words import words_mark
-from explorer.store.schema import row_id
+from explorer.store.database import Readers, row_id
+from explorer.store.entry_rows import index_of, text_out, words_mark
 
 _BLOCK = 64
 """Previews are read and kept by blocks of this many entries."""

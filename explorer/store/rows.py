@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from explorer.session.payloads import Payloads
-from explorer.session.records import FormatName, Problem, Relation, SessionHeader
+from explorer.session.records import FormatName, Payloads, Problem, Relation, SessionHeader
 from explorer.session.tree import SessionTree
 
 

@@ -25,6 +25,7 @@ from explorer.session.describe import describe
 from explorer.session.entries import Entry
 from explorer.session.kinds import Flag
 from explorer.session.records import Aside, EntryRecord, FormatName, ReadReport, SessionHeader
+from explorer.store.database import INDEX_BITS, PAGE_SIZE, id_range, row_id
 from explorer.store.entry_rows import (
     ENTRY_COLUMNS,
     ENTRY_WIDTH,
@@ -37,7 +38,6 @@ from explorer.store.entry_rows import (
     text_out,
 )
 from explorer.store.rows import DamagedError, StoreError
-from explorer.store.schema import INDEX_BITS, PAGE_SIZE, id_range, row_id
 from explorer.store.store import Store
 
 Value = None | int | float | str | bytes
@@ -88,14 +88,14 @@ class Carver:
 
     def _leaf_cells(self) -> Iterator[int]:
         for start in range(0, len(self._data) - PAGE_SIZE + 1, PAGE_SIZE):
-            head = start + (100 if start == 0 else 0)
-            if self._data[head] != _LEAF:
+            # The first page begins with the file's header, and holds no rows of ours.
+            if self._data[start] != _LEAF:
                 continue
-            count = int.from_bytes(self._data[head + 3 : head + 5], "big")
+            count = int.from_bytes(self._data[start + 3 : start + 5], "big")
             for number in range(min(count, PAGE_SIZE // 4)):
-                at = head + 8 + 2 * number
+                at = start + 8 + 2 * number
                 cell = int.from_bytes(self._data[at : at + 2], "big")
-                if head + 8 - start <= cell < PAGE_SIZE:
+                if 8 <= cell < PAGE_SIZE:
                     yield start + cell
 
     def _read(self, at: int, whole: bool) -> tuple[int, list[Value]]:
@@ -108,7 +108,7 @@ class Carver:
         while position < header:
             kind, position = _varint(data, position)
             kinds.append(kind)
-        if position != header or not 0 < len(kinds) < 64:
+        if position != header:
             raise ValueError("not a row")
         if not whole:
             return key, [None] * len(kinds)

@@ -16,11 +16,10 @@ from explorer import private_files
 from explorer.session.describe import describe
 from explorer.session.entries import Entry
 from explorer.session.kinds import Kind
-from explorer.store.database import BUSY_MS, Readers, transaction
+from explorer.store.database import BUSY_MS, INDEX_BITS, Readers, id_range, row_id, transaction
 from explorer.store.entry_rows import index_of
 from explorer.store.payloads import stored_payloads
 from explorer.store.rows import IsCancelled
-from explorer.store.schema import INDEX_BITS, id_range, row_id
 from explorer.store.search_text import (
     Term,
     common_words,

@@ -15,9 +15,9 @@ from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
 from explorer.session.secrets import mask_each
 from explorer.session.text import legible, title_line
+from explorer.store.database import id_range
 from explorer.store.entry_rows import Batch, from_json_column, shown, text_in, text_out, to_json
 from explorer.store.rows import SessionRow, SourceFile, StoreError
-from explorer.store.schema import id_range
 
 _SELECT = (
     "SELECT s.key, s.session_id, s.format, s.version, s.cwd, s.parent_session, s.name,"

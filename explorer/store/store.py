@@ -12,13 +12,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from explorer.formats.growth import GrowingSource
+from explorer.formats.jsonl import GrowingSource
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
 from explorer.session.tree import SessionTree
 from explorer.store import database
 from explorer.store import sessions as values
 from explorer.store.appends import Appender, NewEntry, move_leaf
-from explorer.store.database import Readers
+from explorer.store.database import Readers, id_range
 from explorer.store.drafts import (
     STREAMING,
     add_draft,
@@ -30,7 +30,7 @@ from explorer.store.entry_rows import index_of, text_out
 from explorer.store.imports import NewImport, Update, find_known
 from explorer.store.maintenance import MaintenanceThread
 from explorer.store.migrations import migrate
-from explorer.store.other_programs import Claim, ForeignCommits, Watch
+from explorer.store.other_programs import Claim, Watch
 from explorer.store.payloads import StoredPayloads, asides, line_number, session_lines
 from explorer.store.rows import (
     DraftRow,
@@ -42,7 +42,6 @@ from explorer.store.rows import (
     SessionRow,
     SourceFile,
 )
-from explorer.store.schema import id_range
 from explorer.store.search import (
     FIRST_STEP_S,
     STEP_S,
@@ -89,7 +88,6 @@ class Store:
         self._readers = Readers(path)
         self._appender = Appender(path)
         self._writer = Writer(connection, path, self._appender.forget)
-        self._foreign_commits = ForeignCommits(self._writer)
         self._watches: list[Watch] = []
         self._claim: Claim | None = None
         self._background = MaintenanceThread(path, library, self._writer, self._readers)
@@ -196,17 +194,11 @@ class Store:
         assert report is not None
         return report
 
-    def import_growth(
-        self,
-        source: GrowingSource,
-        since: FileStamp,
-        progress: OnProgress | None = None,
-        cancelled: IsCancelled | None = None,
-    ) -> ImportReport | None:
+    def import_growth(self, source: GrowingSource, since: FileStamp) -> ImportReport | None:
         """Bring a session up to date with what was added to its file. ``since``: the file as it was
         when that of the report before was read. None, and nothing is done, where the session here
         is not as that import left it. Raises as ``import_session``."""
-        return self._import(source, progress, cancelled, (since, source.earlier))
+        return self._import(source, None, None, (since, source.earlier))
 
     def _import(
         self,
@@ -486,10 +478,6 @@ class Store:
     def search_state(self) -> SearchState:
         """How far the full-text index is, in entries."""
         return self._background.state()
-
-    def changed_by_others(self) -> bool:
-        """Whether another program has committed to the database since this was last asked."""
-        return self._foreign_commits.changed()
 
     def watch(self, callback: Callable[[], object], interval_s: float = 0.5) -> Callable[[], None]:
         """Call back, on a separate thread, after another program has committed.

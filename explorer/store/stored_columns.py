@@ -13,6 +13,7 @@ from typing import Any
 
 from explorer.session.columns import ColumnBuilder, FileOpColumns, SessionColumns
 from explorer.session.records import EntryRecord
+from explorer.store.database import row_id
 from explorer.store.entry_rows import (
     ENTRY_COLUMNS,
     Row,
@@ -27,7 +28,6 @@ from explorer.store.entry_rows import (
     to_json,
 )
 from explorer.store.rows import DamagedError
-from explorer.store.schema import row_id
 
 __all__ = [
     "REPACK_ROWS",

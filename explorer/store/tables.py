@@ -1,5 +1,6 @@
 """The tables, described with SQLModel, which makes them in a new database.
 
+No value is made of these classes: rows are written by plain SQL, so columns have no defaults.
 Imported when a database is made, and at no other time.
 """
 
@@ -23,42 +24,42 @@ class SessionTable(SQLModel, table=True):
 
     __tablename__ = "sessions"
     __table_args__ = {"sqlite_autoincrement": True}
-    key: int | None = Field(default=None, primary_key=True)
-    session_id: str = Field(default="", index=True)
-    format: str = "pi"
-    version: int = 0
-    cwd: str = ""
-    parent_session: str = ""
-    header: str = ""
+    key: int | None = Field(primary_key=True)
+    session_id: str = Field(index=True)
+    format: str
+    version: int
+    cwd: str
+    parent_session: str
+    header: str
     """The header line verbatim."""
-    complete: int = 0
-    claim: str = ""
+    complete: int
+    claim: str
     """Names the lock file of the process that is importing it."""
-    entries: int = 0
-    leaf: int = -1
-    name: str = ""
-    first_said: str = ""
-    compactions: int = 0
-    size: int = 0
-    header_ms: float = 0
-    started_ms: float = 0
-    last_ms: float = 0
-    changed_ms: float = Field(default=0, index=True)
+    entries: int
+    leaf: int
+    name: str
+    first_said: str
+    compactions: int
+    size: int
+    header_ms: float
+    started_ms: float
+    last_ms: float
+    changed_ms: float = Field(index=True)
     """Indexed since version 5: what was used last is listed first."""
-    relation: str | None = None
+    relation: str | None
     """What it is to the parent session. Since version 4, like the next two."""
-    parent_call: str | None = None
+    parent_call: str | None
     """The tool call of the parent session that started it."""
-    agent_version: str | None = None
-    summed: int | None = None
+    agent_version: str | None
+    summed: int | None
     """How many of its entries are in ``totals``. Since version 4, like the next ones."""
-    branches: int | None = None
-    archived_ms: float | None = None
+    branches: int | None
+    archived_ms: float | None
     """When it was archived; NULL of one that is not."""
-    trashed_ms: float | None = None
+    trashed_ms: float | None
     """When it was put into the trash; NULL of one that was not."""
-    note: str | None = None
-    labels: str | None = None
+    note: str | None
+    labels: str | None
     """A label on each line. Since version 5."""
 
 
@@ -96,12 +97,12 @@ class EntryTable(SQLModel, table=True):
     time_ms: float
     estimate: int
     usage: int
-    model: str | None = None
+    model: str | None
     preview: str
-    call_id: str | None = None
-    rare: str | None = None
+    call_id: str | None
+    rare: str | None
     """JSON of the facts that few entries have; see ``codec``."""
-    tool: str | None = None
+    tool: str | None
     """The tool that made a tool result. Since version 3."""
 
 
@@ -158,7 +159,7 @@ class SourceTable(SQLModel, table=True):
     """Number of the last line that gave an entry."""
     last: int
     """Index of the entry that was last in the file: the leaf that its agent had."""
-    problems: list[Any] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
+    problems: list[Any] = Field(sa_column=Column(JSON, nullable=False))
 
 
 class DraftTable(SQLModel, table=True):
@@ -166,26 +167,26 @@ class DraftTable(SQLModel, table=True):
 
     __tablename__ = "drafts"
     __table_args__ = {"sqlite_autoincrement": True}
-    id: int | None = Field(default=None, primary_key=True)
+    id: int | None = Field(primary_key=True)
     session: int = _session(primary=False, indexed=True)
-    kind: str = "compaction"
+    kind: str
     """``compaction`` or ``branch``."""
-    status: str = ""
-    leaf: int = -1
-    model: str = ""
-    instructions: str = ""
-    settings: Any = Field(default=None, sa_column=Column(JSON))
-    requests: Any = Field(default=None, sa_column=Column(JSON))
+    status: str
+    leaf: int
+    model: str
+    instructions: str
+    settings: Any = Field(sa_column=Column(JSON))
+    requests: Any = Field(sa_column=Column(JSON))
     """A list, one per request: its purpose and the exact request."""
-    answers: Any = Field(default=None, sa_column=Column(JSON))
+    answers: Any = Field(sa_column=Column(JSON))
     """A list, one per request: purpose, text, stop reason, usage, time."""
-    facts: Any = Field(default=None, sa_column=Column(JSON))
-    summary: str = ""
-    edited_text: str | None = None
-    problem: str = ""
-    elapsed_ms: float = 0
-    created_ms: float = 0
-    changed_ms: float = 0
+    facts: Any = Field(sa_column=Column(JSON))
+    summary: str
+    edited_text: str | None
+    problem: str
+    elapsed_ms: float
+    created_ms: float
+    changed_ms: float
 
 
 class SettingTable(SQLModel, table=True):
@@ -194,7 +195,7 @@ class SettingTable(SQLModel, table=True):
     __tablename__ = "session_settings"
     session: int = _session()
     name: str = Field(primary_key=True)
-    value: Any = Field(default=None, sa_column=Column(JSON))
+    value: Any = Field(sa_column=Column(JSON))
 
 
 class CountTable(SQLModel, table=True):
@@ -214,7 +215,7 @@ class AuditTable(SQLModel, table=True):
     session: int = _session()
     stamp: str
     """What was audited by which rules: where it is another one now, the figures are old."""
-    figures: Any = Field(default=None, sa_column=Column(JSON))
+    figures: Any = Field(sa_column=Column(JSON))
 
 
 class LibraryTable(SQLModel, table=True):

@@ -13,10 +13,9 @@ from explorer.formats.registry import usage_in
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import NOTHING, UsageSum, price_size, usage_sum
-from explorer.store.database import Readers
+from explorer.store.database import Readers, row_id
 from explorer.store.entry_rows import index_of, shown, text_out
 from explorer.store.payloads import format_of
-from explorer.store.schema import row_id
 from explorer.store.stored_columns import load_columns
 from explorer.store.writer import Writer
 

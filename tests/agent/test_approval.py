@@ -7,19 +7,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from explorer.agent.allow_patterns import (
+from explorer.agent.approval import (
+    ApprovalAnswer,
+    ApprovalRequest,
+    Approvals,
+    ApprovalVerdict,
     allows_command,
     allows_file,
     pattern_of,
     simple_commands,
     suggested_for_command,
     suggested_for_file,
-)
-from explorer.agent.approval import (
-    ApprovalAnswer,
-    ApprovalRequest,
-    Approvals,
-    ApprovalVerdict,
 )
 from explorer.models.client import Cancelled, CancelToken, ToolCall
 

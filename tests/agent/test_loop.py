@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from explorer.agent.approval import Approvals
-from explorer.agent.loop import AgentTurn, ToolEnded, TurnEvent, TurnResult
+from explorer.agent.loop import AgentTurn
 from explorer.agent.tools.workspace_tools import WorkspaceTools
+from explorer.agent.turn_interface import ToolEnded, TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.models.client import (
     CancelToken,

@@ -7,9 +7,16 @@ from collections.abc import Callable
 
 import pytest
 
-from explorer.agent.events import Stored, ToolEnded, ToolOutput, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.loop import AgentTurn
 from explorer.agent.tools.port import ToolOutcome, ToolSet
+from explorer.agent.turn_interface import (
+    Stored,
+    ToolEnded,
+    ToolOutput,
+    ToolStarted,
+    TurnEvent,
+    TurnResult,
+)
 from explorer.models.client import (
     CancelToken,
     Event,
@@ -176,7 +183,7 @@ def test_a_stop_while_tools_run_gives_every_call_a_result(kind: str) -> None:
 
 
 def test_a_tool_that_does_not_end_when_stopped_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.agent.tool_rounds.STOP_WAIT_S", 0.01)
+    monkeypatch.setattr("explorer.agent.loop.STOP_WAIT_S", 0.01)
     cancel = CancelToken()
 
     async def deaf(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.agent.cycle_guard import LONGEST_CYCLE, PATIENCE, CycleGuard, Step, detect_cycle
+from explorer.agent.loop import LONGEST_CYCLE, PATIENCE, CycleGuard, Step, detect_cycle
 from explorer.agent.tools.port import ToolOutcome
 from explorer.models.client import ToolCall
 

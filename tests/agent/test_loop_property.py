@@ -9,10 +9,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.agent.events import TurnEvent
 from explorer.agent.loop import AgentTurn, TurnLimits
-from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.turn_interface import MessageQueue, TurnEvent, UserPrompt
 from explorer.models.client import (
     CancelToken,
     Finished,

@@ -7,10 +7,16 @@ from typing import Any
 
 import pytest
 
-from explorer.agent.events import RoundStarted, Steered, Stored, TurnEvent, TurnResult
-from explorer.agent.loop import AgentTurn, TurnLimits
-from explorer.agent.prompt import MessageQueue, UserPrompt
-from explorer.agent.tool_rounds import NOT_RUN
+from explorer.agent.loop import NOT_RUN, AgentTurn, TurnLimits
+from explorer.agent.turn_interface import (
+    MessageQueue,
+    RoundStarted,
+    Steered,
+    Stored,
+    TurnEvent,
+    TurnResult,
+    UserPrompt,
+)
 from explorer.models.client import (
     CancelToken,
     Event,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.agent.tools.context import ToolContext
 from explorer.agent.tools.edit import apply_change, plan_edit
+from explorer.agent.tools.port import ToolContext
 from explorer.agent.workspace import Workspace
 
 LINES = [f"line {number}" for number in range(1, 41)]

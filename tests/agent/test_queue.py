@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.agent.prompt import MessageQueue, UserPrompt
+from explorer.agent.turn_interface import MessageQueue, UserPrompt
 from explorer.models.client import ImagePart
 from explorer.session.entries import ImageBlock, TextBlock, UserMessage
 

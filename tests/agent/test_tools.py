@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 
 from explorer.agent.tools import MOST_BYTES
-from explorer.agent.tools.context import OutputFiles, ToolContext, ToolRun
-from explorer.agent.tools.file_content import LARGEST_IMAGE
-from explorer.agent.tools.globs import glob_of
-from explorer.agent.tools.port import ToolError, ToolOutcome
-from explorer.agent.tools.specs import READ_ONLY, specs_of
-from explorer.agent.tools.truncation import head, size_of, tail
-from explorer.agent.tools.workspace_tools import run_read_only
+from explorer.agent.tools.content import LARGEST_IMAGE, head, size_of, tail
+from explorer.agent.tools.port import OutputFiles, ToolContext, ToolError, ToolOutcome, ToolRun
+from explorer.agent.tools.read_only import glob_of
+from explorer.agent.tools.workspace_tools import READ_ONLY, run_read_only, specs_of
 from explorer.agent.workspace import Workspace, WorkspaceError
 
 PNG = base64.b64decode(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
+from explorer.agent.tools.content import MOST_BYTES
 from explorer.agent.tools.port import ToolOutcome
-from explorer.agent.tools.truncation import MOST_BYTES
 from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.compaction.file_ops import FileOperations

@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.agent.tools.context import ToolContext, ToolRun
-from explorer.agent.tools.edit import PlannedChange, apply_change, plan_edit, plan_write
-from explorer.agent.tools.passages import places_of
-from explorer.agent.tools.port import ToolError, ToolOutcome
+from explorer.agent.tools.edit import PlannedChange, apply_change, places_of, plan_edit, plan_write
+from explorer.agent.tools.port import ToolContext, ToolError, ToolOutcome, ToolRun
 from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace, WorkspaceError
 from explorer.session.text_difference import file_diff

@@ -12,13 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.agent import confined_files
-from explorer.agent.confined_files import mark_of, read_whole, replace_whole
-from explorer.agent.tools.context import ToolContext, ToolRun
+from explorer.agent import workspace as workspace_files
 from explorer.agent.tools.edit import apply_change, plan_edit, plan_write
-from explorer.agent.tools.port import ToolError
+from explorer.agent.tools.port import ToolContext, ToolError, ToolRun
 from explorer.agent.tools.workspace_tools import run_read_only
-from explorer.agent.workspace import Workspace, WorkspaceError
+from explorer.agent.workspace import Workspace, WorkspaceError, mark_of, read_whole, replace_whole
 
 SECRET = "the word outside"
 
@@ -165,7 +163,7 @@ def test_a_write_is_whole_or_not_at_all(place: Place, monkeypatch: pytest.Monkey
     def broken(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(confined_files.os, "fsync", broken)
+    monkeypatch.setattr(workspace_files.os, "fsync", broken)
     with pytest.raises(OSError, match="No space"):
         replace_whole(place.desk.workspace, path, b"new", mark_of(b"inside\n"))
     assert path.read_text() == "inside\n"

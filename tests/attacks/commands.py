@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from explorer.agent.allow_patterns import allows_command, pattern_of, simple_commands
+from explorer.agent.approval import allows_command, pattern_of, simple_commands
 from explorer.agent.shell import shell_start
 from tests.attacks.attack import Attack
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from explorer.agent.events import TurnEvent, TurnResult
 from explorer.agent.loop import TurnLimits
+from explorer.agent.turn_interface import TurnEvent, TurnResult
 from explorer.models.client import (
     Cancelled,
     CancelToken,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from explorer.audit.needed_again import Need, NeededAgain, NeedKind, needed_again
+from explorer.audit.needed_again import Need, NeededAgain, needed_again
+from explorer.audit.repeats import NeedKind
 from explorer.session.describe import describe
 from explorer.session.entries import (
     AssistantMessage,

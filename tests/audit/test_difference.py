@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.audit.difference import Candidate, align, difference, marks
+from explorer.audit.difference import (
+    BEFORE,
+    Candidate,
+    align,
+    difference,
+    drift,
+    marks,
+    sections_of,
+    title_key,
+)
 from explorer.audit.fidelity import fidelity
-from explorer.audit.findings import Fidelity, Group
-from explorer.facts import scan
+from explorer.audit.findings import Fidelity, Group, excerpt
+from explorer.facts import FactKind, Span, scan
+from explorer.formats.pi.entries import read_entry
 from explorer.session.text_difference import DifferencePiece
 from tests.audit.texts import user
 
@@ -100,3 +110,109 @@ def test_fewer_than_two_are_no_comparison() -> None:
         difference([Candidate("alone", GOOD)])
     with pytest.raises(ValueError, match="no candidate 2"):
         difference([Candidate("a", GOOD), Candidate("b", POOR)], 2)
+
+
+FIRST = (
+    "## Goal\nShip v1.2.0.\n\n## Critical Context\n- src/upload.py waits 250 ms.\n"
+    "- Commit 9f8e7d6c."
+)
+SECOND = (
+    "## Goal\nShip v1.2.0.\n\n## Critical Context\n- src/upload.py waits 400 ms.\n\n"
+    "## Notes\nLater."
+)
+THIRD = "## Goal\nShip it.\n\n## Notes\nLater."
+
+
+def test_every_step_tells_what_it_changed() -> None:
+    found = drift([Candidate("1", FIRST), Candidate("2", SECOND), Candidate("3", THIRD)])
+    first, second = found.steps
+    assert {each.row.title: each.change for each in first.sections} == {
+        "Goal": "same", "Critical Context": "changed", "Notes": "added",
+    }  # fmt: skip
+    assert {each.row.title: each.change for each in second.sections}[
+        "Critical Context"
+    ] == "dropped"
+    assert any(fact.text == "400 ms" for fact in first.added)
+    assert {"250 ms", "9f8e7d6c"} <= {fact.text for fact in first.dropped}
+    assert first.count(FactKind.PATH) == (0, 0) and second.count(FactKind.PATH) == (0, 1)
+    assert first.kept > 0
+
+
+def test_fewer_than_two_do_not_drift() -> None:
+    assert drift([]).steps == () and drift([Candidate("1", FIRST)]).steps == ()
+
+
+def test_a_place_is_shown_with_what_stands_around_it() -> None:
+    text = "The smile 😀 comes first, then `src/upload.py`, then the rest."
+    entry = {"type": "message", "message": {"role": "user", "content": text}}
+    start = len("The smile 😀 comes first, then `".encode("utf-16-le")) // 2
+    span = Span(0, start, start + len("src/upload.py"))
+    found = excerpt(read_entry(entry), span, 12)
+    assert found is not None
+    assert found.text == "src/upload.py"
+    assert found.before == "…irst, then `" and found.after == "`, then the …"
+    assert excerpt(read_entry(entry), Span(0, 500, 510)) is None
+    assert excerpt(read_entry({"type": "label"}), span) is None
+
+
+def test_each_section_knows_where_it_stands() -> None:
+    text = "Before.\n\n## Goal\nShip.\n\n## Next Steps\n1. Test."
+    found = sections_of(text)
+    assert [one.title for one in found] == [BEFORE, "Goal", "Next Steps"]
+    assert [one.text for one in found] == ["Before.", "Ship.", "1. Test."]
+    for one in found:
+        assert one.text in text[one.body : one.end]
+    assert "".join(text[one.start : one.end] for one in found) == text
+
+
+@pytest.mark.parametrize(
+    ("heading", "other"),
+    [
+        ("Constraints & Preferences", "constraints and preferences"),
+        ("3. Key Decisions", "Key decisions"),
+        ("**Goal**", "Goal"),
+        ("Constraints &amp; Preferences", "Constraints & Preferences"),
+    ],
+)
+def test_headings_that_mean_the_same(heading: str, other: str) -> None:
+    assert title_key(heading) == title_key(other)
+
+
+def test_lines_of_code_are_no_headings() -> None:
+    found = sections_of("## Notes\n```sh\n# not a heading\n## nor this\n```\nend")
+    assert [one.title for one in found] == ["Notes"]
+    assert "# not a heading" in found[0].text
+
+
+def test_numbered_headings_count_where_there_are_no_others() -> None:
+    """A26: Copilot's form."""
+    found = sections_of("1. Conversation Overview:\n- A\n\n2. **Technical Foundation**:\n- B")
+    assert [one.title for one in found] == ["Conversation Overview", "Technical Foundation"]
+    steps = sections_of("## Next Steps\n1. Fix the parser:\n   - like this")
+    assert [one.title for one in steps] == ["Next Steps"]
+
+
+def test_the_turn_that_was_split_has_headings_of_its_own() -> None:
+    """A20: behind a rule another part begins."""
+    text = "## Goal\nA\n\n---\n\n**Turn Context (split turn):**\n\n## Original Request\nB"
+    found = sections_of(text)
+    assert [one.title for one in found] == [
+        "Goal",
+        "Turn Context (split turn) › Original Request",
+    ]
+
+
+def test_lists_of_files_are_sections_without_their_tags() -> None:
+    """A28."""
+    found = sections_of("## Goal\nA\n\n<read-files>\na.py\nb.py\n</read-files>")
+    assert [(one.title, one.text) for one in found] == [("Goal", "A"), ("Read files", "a.py\nb.py")]
+
+
+def test_an_empty_section_is_one() -> None:
+    found = sections_of("## Goal\n\n## Next Steps\nA")
+    assert [(one.title, one.text) for one in found] == [("Goal", ""), ("Next Steps", "A")]
+
+
+def test_a_text_without_headings_and_no_text() -> None:
+    assert [one.title for one in sections_of("All of it.")] == [BEFORE]
+    assert sections_of("") == ()

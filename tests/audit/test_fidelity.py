@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity, Finding, Group
+from explorer.audit.stated_wrongly import EntryMentions
 from explorer.audit.words import NOTHING_FOUND, headline, not_carried_words
-from explorer.compaction.validation import SECTION_SETS
+from explorer.compaction.summary import SECTION_SETS
 from explorer.facts import FactKind, scan
 from explorer.session.entries import Entry, all_texts
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
@@ -289,7 +290,7 @@ def test_an_exact_thing_may_be_spelled_otherwise(said: str, summary: str, is_car
 def test_a_file_name_that_two_paths_share_is_neither() -> None:
     found = judge("Works on orders.py.", [user("see a/orders.py and b/orders.py")])
     assert len(found.not_carried[FactKind.PATH]) == 2
-    assert not_carried_words(found) == "Also left out: 2 paths"
+    assert not_carried_words(found) == "Not in these words: 2 paths"
 
 
 def test_strings_count_in_no_finding() -> None:
@@ -348,3 +349,26 @@ def test_an_empty_range_is_judged_too() -> None:
     found = judge("", [])
     assert found.instructions == 0
     assert not found.findings and headline(found) == NOTHING_FOUND
+
+
+ENTRIES = conversation()
+TABLE = scan(range(len(ENTRIES)), lambda at: [ENTRIES[i] for i in at])
+RANGES = ([0], [0, 1, 2], [1], [], range(len(ENTRIES)), [3], [3, 99])
+
+
+def said(gathered: EntryMentions, indices: list[int]) -> tuple[object, ...]:
+    """All that is gathered of some entries."""
+    figures = [(item.text, entry) for _value, item, entry in gathered.figures(indices)]
+    return gathered.mentions, sorted(gathered.paths), figures
+
+
+def test_a_range_says_the_same_whatever_was_read_before_it() -> None:
+    one = EntryMentions()
+    for each in RANGES:
+        alone, indices = EntryMentions(), list(each)
+        one.read(TABLE, indices)
+        alone.read(TABLE, indices)
+        assert said(one, indices) == said(alone, indices)
+    one.read(TABLE, [0])
+    assert "src/load/orders.py" in one.paths and "orjson==3.10.12" not in one.mentions
+    assert {"14 s", "1,500 rows"} <= {item.text for _value, item, _entry in one.figures([0])}

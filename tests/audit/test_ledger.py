@@ -6,10 +6,10 @@ import pytest
 
 from explorer.audit.generations import Boundary
 from explorer.audit.ledger import Ledger, LedgerVerdict, ledger_at
+from explorer.audit.overview import survival_strip
 from explorer.audit.provenance import Provenance
 from explorer.audit.replay import generations_of
 from explorer.audit.rules import rule_of
-from explorer.audit.strip import survival_strip
 from explorer.compaction.profile import BASES
 from explorer.formats.pi.entries import read_entry
 from explorer.session.edit_entries import OMIT_TYPE, PIN_TYPE, PRUNE_TYPE

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import pytest
 
-from explorer.compaction.validation import Form, section_counts
+from explorer.compaction.summary import Form, section_counts
 from explorer.facts import FactKind, extract
 from explorer.session.text import LINE_LIMIT, PROSE_LIMIT, as_prose
 from tests.audit.readers import READERS

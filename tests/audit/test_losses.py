@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from explorer.audit.branch_audit import Origin, branch_audit
-from explorer.audit.losses import Loss, LossKind, Repair, Severity, find_losses, lost_line
+from explorer.audit.findings import Loss, LossKind, Repair, Severity
+from explorer.audit.losses import find_losses, lost_line
 from explorer.audit.provenance import Provenance
 from explorer.compaction.profile import BASES, Profile, Settings
 from explorer.formats.pi.entries import read_entry

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from explorer.audit.needed_again import NeedKind
-from explorer.audit.needed_words import need_text
+from explorer.audit.repeats import NeedKind
+from explorer.audit.words import need_text
 from tests.audit.agent_work import FILE, AgentWork
 
 READ = NeedKind.READ

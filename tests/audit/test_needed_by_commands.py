@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.audit.needed_again import NeedKind
-from explorer.audit.needed_words import lines_text
+from explorer.audit.repeats import NeedKind
+from explorer.audit.words import lines_text
 from tests.audit.agent_work import FILE, LONG, OTHER, AgentWork
 
 READ = NeedKind.READ

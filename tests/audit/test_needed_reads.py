@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from explorer.audit.needed_again import NeedKind
-from explorer.audit.needed_words import need_text, repeated_words
+from explorer.audit.repeats import NeedKind
+from explorer.audit.words import need_text, repeated_words
 from explorer.session.entries import CompactionSummary
 from tests.audit.agent_work import FILE, LONG, AgentWork
 

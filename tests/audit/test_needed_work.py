@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.audit.needed_again import NeedKind
-from explorer.audit.needed_words import needs_words
+from explorer.audit.repeats import NeedKind
+from explorer.audit.words import needs_words
 from tests.audit.agent_work import TESTED, AgentWork
 
 COMMAND, SEARCH = NeedKind.COMMAND, NeedKind.SEARCH

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import resources
-from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Group
-from explorer.audit.ranges import left_behind
-from explorer.audit.recorded_compaction import compactions_on_path, recorded_compaction
+from explorer.audit.generations import (
+    ChangedFiles,
+    compactions_on_path,
+    left_behind,
+    recorded_compaction,
+)
 from explorer.facts import scan
 from explorer.formats.pi.entries import read_entry
 from tests.compaction.sessions import Session

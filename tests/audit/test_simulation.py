@@ -21,11 +21,10 @@ from explorer.audit.simulation import (
     past_of,
     simulate,
 )
-from explorer.audit.simulation.measurement import measure_of, summary_size
+from explorer.audit.simulation.policy import measure_of, summary_size
 from explorer.audit.simulation.simulated_compactor import SimulatedCompactor
-from explorer.audit.simulation.sweep import axes, sweep
 from explorer.audit.simulation.track import track_of
-from explorer.audit.simulation.walk import _Walk
+from explorer.audit.simulation.walk import _Walk, axes, sweep
 from explorer.audit.simulation.walked_tree import Overlay
 from explorer.compaction.context_size import context_size, counted_size
 from explorer.compaction.profile import PROFILES, VARIANTS, Settings

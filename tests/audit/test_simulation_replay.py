@@ -25,8 +25,8 @@ from explorer.models.client import CancelToken, ModelClient
 from explorer.services.changes import CompactionEnded
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.player import Pace, Player
-from explorer.services.replay.recorded_session import recorded_session
+from explorer.services.recorded_session import recorded_session
+from explorer.services.session_replay import Pace, Player
 from explorer.session.edits import prunes_on
 from explorer.session.kinds import Kind
 from explorer.settings import paths

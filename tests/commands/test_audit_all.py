@@ -20,7 +20,7 @@ from explorer.formats.registry import open_source
 from explorer.services.audit_folder import TABLES
 from explorer.settings.paths import database_path
 from explorer.store import Store
-from explorer.store.schema import row_id
+from explorer.store.database import row_id
 from explorer.tokens.counters import DEFAULT_ENCODING
 from tests.audit.reported import LIMIT, entries
 from tests.commands.processes import called, start

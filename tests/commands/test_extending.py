@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import main
-from explorer.extensions.manager import user_folder
-from explorer.extensions.trust import PROJECT_FOLDER
+from explorer.extensions.manager import PROJECT_FOLDER, user_folder
 from tests.commands.test_commands import refused, run, run_json
 from tests.extensions.making import conversation, handler, write
 

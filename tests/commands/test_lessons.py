@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from explorer.services.lessons.bundle import write_bundle
-from explorer.services.lessons.shelf import read_shelf
+from explorer.services.lessons.lesson_file import read_shelf, write_bundle
 from explorer.settings.paths import resource_path
 from tests.commands.processes import called
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import main
-from explorer.extensions.trust import TrustStore
+from explorer.extensions.manager import TrustStore
 from explorer.settings import paths
 from explorer.settings.keys import KEYS, schema_text
 from tests.commands.test_commands import SAMPLE, refused, run, run_json

@@ -56,6 +56,7 @@ from explorer.compaction.context_size import (
     message_tokens,
     sizes_around,
 )
+from explorer.compaction.messages import serialize, serialize_message
 from explorer.compaction.partition import Partition, partition
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import (
@@ -71,7 +72,6 @@ from explorer.compaction.profile.rules import Background, Pruning
 from explorer.compaction.profile_comparison import causes, compare_profiles
 from explorer.compaction.pruning import plan_pruning
 from explorer.compaction.requests import build_requests
-from explorer.compaction.serialization import serialize, serialize_message
 from explorer.compaction.triggers import (
     Guards,
     LastReply,
@@ -194,7 +194,24 @@ def _values(value: Struct) -> str:
 
 # the rules by themselves --------------------------------------------------------------------------
 
-_TEXTS = ("on", "off", "0", "1", "-1", "1_000", "2.5", "1,5", "100", "1e9", "", "a, b,,", "pi", "x")
+_TEXTS = (
+    "on",
+    "off",
+    "0",
+    "1",
+    "-1",
+    "1_000",
+    "1.5",
+    "2.5",
+    "1,5",
+    "99",
+    "100",
+    "1e9",
+    "",
+    "a, b,,",
+    "pi",
+    "x",
+)
 
 
 def rules() -> Iterator[str]:

@@ -54,7 +54,21 @@ def test_right_after_a_compaction_the_size_goes_by_the_reports_before_it() -> No
     session.compaction(kept, "word" * 200)
     size = size_of(session)
     assert (size.usage_tokens, size.tokens) == (0, 600)
-    assert size.shown == pytest.approx(SYSTEM + 1.5 * 600, abs=15)
+    # The newest came after the last report.
+    assert size.shown == pytest.approx(SYSTEM + 1.5 * 200 + 400, abs=15)
+
+
+@pytest.mark.parametrize("ratio", [0.75, 1.5])
+def test_what_the_preview_promised_holds_once_it_is_made(ratio: float) -> None:
+    session, taken = Session(), 0
+    for tokens in (100, 5_000, 15_000):
+        session.user(tokens)
+        reported(session, ratio, taken + tokens)
+        taken += tokens + 1
+    newest = session.user(12_000)  # that no provider has counted, and the cut keeps
+    shown = session.partition(100)
+    session.compaction(newest, "word" * 200)
+    assert size_of(session).shown == pytest.approx(shown.whole_with(200), abs=2)
 
 
 def compacted(session: Session, **facts: Any) -> ContextSize:

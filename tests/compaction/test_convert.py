@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.messages import entry_to_llm, message_to_llm
+from explorer.compaction.messages import entry_to_llm, message_to_llm, serialize, serialize_message
 from explorer.compaction.profile import Profile
-from explorer.compaction.serialization import serialize, serialize_message
 from explorer.formats.pi.entries import read_entry, read_message
 from explorer.session.entries import TextBlock, UserMessage
 from explorer.settings.prompt_templates import load_templates
@@ -69,6 +68,7 @@ def test_a6_a_command_tells_what_ran_what_it_said_and_how_it_ended() -> None:
     assert "(no output)" in silent and "cancelled" in silent
     cut = {**run, "truncated": True, "fullOutputPath": "/tmp/all.txt"}
     assert "/tmp/all.txt" in said({"type": "message", "message": cut})
+    assert "/tmp/all.txt" not in said({"type": "message", "message": {**cut, "truncated": False}})
 
 
 def test_a6_python_and_mentioned_files_of_oh_my_pi() -> None:

@@ -6,10 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from explorer.compaction.messages import entry_to_llm
+from explorer.compaction.messages import cut_result, entry_to_llm, serialize, serialize_message
 from explorer.compaction.profile import BASES, PROFILES
 from explorer.compaction.profile.rules import PromptBudget
-from explorer.compaction.serialization import cut_result, serialize, serialize_message
 from explorer.formats.pi.entries import read_entry
 from explorer.session.entries import UserMessage, text_content, text_of
 from explorer.settings.prompt_templates import load_templates

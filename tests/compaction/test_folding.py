@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.compaction.messages import Serialized, SourceSpan
 from explorer.compaction.requests import GOES_ON, newest_within, take_window
-from explorer.compaction.serialization import Serialized, SourceSpan
 from explorer.tokens.estimate import estimate_text, utf16_units
 from tests.compaction.windows import windows_of
 

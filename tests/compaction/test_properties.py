@@ -16,6 +16,7 @@ from explorer.compaction.preparation import Preparation, PreparationRefusal, pre
 from explorer.compaction.profile import BASES, Profile, Settings
 from explorer.compaction.requests import build_requests
 from explorer.session.context import context_at, is_unsent_reply
+from explorer.session.entries import RepeatedEntry
 from explorer.session.kinds import Kind
 from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, Session, with_verdict
@@ -308,3 +309,23 @@ def test_a_branch_is_left_behind_whole_and_told_within_its_budget(
     if budget and left.total_tokens > budget:
         # Only a summary near the edge may go over.
         assert tree.kind(left.messages[0]) in (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
+
+
+@settings(max_examples=50, deadline=None)
+@given(SESSIONS, KEEPS, PROFILES, st.integers(1, 4))
+def test_the_tokens_of_each_verdict_are_those_of_its_entries(
+    session: Session, keep: int, profile: Profile, step: int
+) -> None:
+    """Also of what the record of a compaction holds again."""
+    columns = session.tree.columns
+    for at, facts in columns.compactions.items():
+        again = tuple(
+            RepeatedEntry(columns.ids[one])
+            for one in list(session.tree.path(at))[:-1:step]
+            if columns.kind[one] in (Kind.USER, Kind.ASSISTANT)
+        )
+        columns.compactions[at] = facts._replace(repeated_entries=again)
+    parts = partition(session.prepare(keep, profile))
+    for verdict in Verdict:
+        places = (at for at, one in enumerate(parts.verdicts) if one == verdict)
+        assert parts.tokens[verdict] == sum(map(parts.weight, places)), verdict.name

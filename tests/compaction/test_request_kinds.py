@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from explorer.compaction.branch_summaries import branch_request, prepare_branch
+from explorer.compaction.messages import escape_tags
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import (
     Additions,
@@ -18,8 +19,7 @@ from explorer.compaction.requests import (
     purposes_of,
     window_request,
 )
-from explorer.compaction.serialization import escape_tags
-from explorer.compaction.validation import FREE, SECTION_SETS, form_of
+from explorer.compaction.summary import FREE, SECTION_SETS, form_of
 from explorer.settings.prompt_templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, Session
 from tests.compaction.test_requests import prefix_only, requests, split_turn, whole_turns

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from explorer.compaction.messages import cut_result, escape_tags, serialize_message
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests, output_cap
-from explorer.compaction.serialization import cut_result, escape_tags, serialize_message
 from explorer.formats.pi.entries import read_message
 from explorer.settings.prompt_templates import load_templates
 from explorer.tokens.estimate import utf16_units

@@ -14,12 +14,12 @@ from msgspec.structs import replace
 
 from explorer.compaction.branch_summaries import branch_request, prepare_branch
 from explorer.compaction.context_size import context_size
+from explorer.compaction.messages import serialize_message
 from explorer.compaction.partition import partition
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, SIZES, SWITCHES, Profile, Settings
 from explorer.compaction.requests import build_requests
-from explorer.compaction.serialization import serialize_message
-from explorer.compaction.summary import files_footer, finish
+from explorer.compaction.summary import check_answer, files_footer, finish
 from explorer.compaction.triggers import (
     Guards,
     decide,
@@ -29,7 +29,6 @@ from explorer.compaction.triggers import (
     may_continue,
     should_compact,
 )
-from explorer.compaction.validation import check_answer
 from explorer.formats.pi.entries import read_message
 from explorer.session.context import context_at
 from explorer.settings.prompt_templates import load_templates

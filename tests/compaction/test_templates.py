@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import asdict
 
 from explorer.compaction.profile import PROFILES, SWITCHES, Profile, Settings
+from explorer.compaction.summary import SECTION_SETS, check_answer
 from explorer.compaction.templates import fill
-from explorer.compaction.validation import SECTION_SETS, check_answer
 from explorer.settings.prompt_templates import load_prompt, load_templates
 
 SUMMARY_SECTIONS = [

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from explorer.compaction.messages import Serialized
 from explorer.compaction.requests import take_window
-from explorer.compaction.serialization import Serialized
 
 
 def windows_of(conversation: Serialized, limit: int) -> list[Serialized]:

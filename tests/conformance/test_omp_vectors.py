@@ -11,11 +11,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from explorer.compaction.branch_summaries import prepare_branch
-from explorer.compaction.messages import entry_to_llm
+from explorer.compaction.messages import entry_to_llm, serialize_message
 from explorer.compaction.partition import partition
 from explorer.compaction.preparation import Preparation, PreparationRefusal, prepare
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.compaction.serialization import serialize_message
 from explorer.compaction.triggers import should_compact
 from explorer.formats.pi.entries import read_entry
 from explorer.session.kinds import CONTEXT_KINDS, selector

@@ -10,12 +10,11 @@ from typing import Any
 from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.context_size import context_size
 from explorer.compaction.cut_point import Cuts
-from explorer.compaction.messages import entry_to_llm
+from explorer.compaction.messages import entry_to_llm, serialize_message
 from explorer.compaction.partition import Verdict, partition
 from explorer.compaction.path_view import view_of
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.serialization import serialize_message
 from explorer.compaction.summary import footer
 from explorer.formats.pi.entries import read_entry
 from explorer.session.context import context_at

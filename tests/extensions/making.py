@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.extensions.answers import BeforeCompact, BeforeTree, Compacting
 from explorer.extensions.events import (
     CompactionView,
     NavigationEnds,
@@ -18,7 +19,6 @@ from explorer.extensions.events import (
     TreeView,
 )
 from explorer.extensions.extension_folder import Extension, LoadedFolder
-from explorer.extensions.records import BeforeCompact, BeforeTree, Compacting
 from explorer.extensions.runner import HookRunner
 from explorer.formats.pi.entries import agent_message, read_message
 from explorer.models.events import CancelToken

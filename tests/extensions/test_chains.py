@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from explorer.compaction.serialization import SourceSpan
+from explorer.compaction.messages import SourceSpan
+from explorer.extensions.answers import BeforeCompact, HookRecord, records_of
 from explorer.extensions.events import BeforeCompactEvent
 from explorer.extensions.extension_folder import Extension
 from explorer.extensions.hooks import Hooks
 from explorer.extensions.prompt_parts import RequestPrompt, joined, parts_of, relocated
-from explorer.extensions.records import BeforeCompact, HookRecord, records_of
 from explorer.extensions.runner import HookRunner
 from explorer.models.events import Cancelled, CancelToken
 from tests.extensions.making import (

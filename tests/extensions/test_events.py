@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.serialization import SourceSpan
+from explorer.compaction.messages import SourceSpan
 from explorer.extensions.prompt_parts import (
     RequestPrompt,
 )

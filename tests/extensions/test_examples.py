@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.compaction.serialization import SourceSpan
+from explorer.compaction.messages import SourceSpan
 from explorer.extensions.manager import (
     ExampleError,
     examples,

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.extensions.extension_folder import PREFIX, LoadedFolder
-from explorer.extensions.manager import Extensions
-from explorer.extensions.trust import PROJECT_FOLDER
+from explorer.extensions.manager import PROJECT_FOLDER, Extensions
 from tests.extensions.making import handler, load, wait, write
 
 BEFORE = "session_before_compact"

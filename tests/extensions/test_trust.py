@@ -9,8 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from explorer.extensions.manager import Extensions
-from explorer.extensions.trust import PROJECT_FOLDER, TrustError, TrustStore, project_of
+from explorer.extensions.manager import (
+    PROJECT_FOLDER,
+    Extensions,
+    TrustError,
+    TrustStore,
+    project_of,
+)
 from tests.extensions.making import handler, wait, write
 
 EVENT = "session_compact"

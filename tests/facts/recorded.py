@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from explorer.facts import Fact, extract
-from explorer.facts.comparison import compare, shared_words
+from explorer.facts.comparison import compare
 from tests.audit.planted.reading import MarkedSession
 from tests.audit.texts import assistant, call, result, user
 
@@ -57,10 +57,8 @@ def agreements() -> str:
     lines += [line.rpartition(" ")[0] for line in lines[::2]]
     found = []
     for at, one in enumerate(lines):
-        agree = [(number, compare(one, other).name, shared_words(one, other))
-                 for number, other in enumerate(lines)]  # fmt: skip
-        words = [f"{number} {name} {' '.join(shared)}" for number, name, shared in agree
-                 if name != "DIFFERENT"]  # fmt: skip
+        agree = [(number, compare(one, other).name) for number, other in enumerate(lines)]
+        words = [f"{number} {name}" for number, name in agree if name != "DIFFERENT"]
         found.append(f"{at}\t" + "; ".join(words))
     return "\n".join([*found, ""])
 

@@ -11,7 +11,6 @@ from explorer.facts.comparison import (
     mark_changed,
     old_value_mentions,
     permits,
-    shared_words,
     wording,
 )
 from explorer.facts.fact import FactKind, Mention
@@ -62,7 +61,6 @@ def test_a_text_of_up_to_a_thousand_characters_is_one_statement() -> None:
     line = statement + " " * (1000 - len(statement))
     assert compare(statement, line) is SAME and compare(statement, line + " ") is DIFFERENT
     assert wording(line + " ").words == () and not wording("x" * 1001).denies
-    assert shared_words("badgers chase foxes", "the foxes and badgers") == ("fox", "badger")
 
 
 def rules(*texts: str) -> list[Rule]:

@@ -65,8 +65,13 @@ def test_each_body_has_its_speaker_and_blocks_their_number() -> None:
         AssistantMessage((ThinkingBlock("hm"), TextBlock("yes"), TextBlock(""), image))
     ) == [("ASIDE", "hm", 0, ""), ("ASSISTANT", "yes", 1, "")]
     assert said(
-        ToolResultMessage("c", "read", blocks[:1]), ToolResultMessage("c", "read", blocks[:1], True)
-    ) == [("RESULT", "one", 0, ""), ("ERROR", "one", 0, "")]
+        ToolResultMessage("c", "bash", blocks[:1]), ToolResultMessage("c", "Grep", blocks[:1]),
+        ToolResultMessage("c", "read", blocks[:1]), ToolResultMessage("c", "Task", blocks[:1]),
+        ToolResultMessage("c", "read", blocks[:1], True),
+    ) == [
+        ("RESULT", "one", 0, ""), ("SHOWN", "one", 0, ""), ("SHOWN", "one", 0, ""),
+        ("SHOWN", "one", 0, ""), ("ERROR", "one", 0, ""),
+    ]  # fmt: skip
     assert said(
         ShellMessage("make", "done", exit_code=0), ShellMessage("x = 1", "no", "python", 2),
         ShellMessage("", "", exit_code=1), ShellMessage("", "out"),

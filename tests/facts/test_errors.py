@@ -68,6 +68,19 @@ def test_the_text_of_a_listed_file_is_no_output(text: str, found: list[str]) -> 
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        '{"status": "ok", "error": {}, "details": {"database": {"status": "up"}}}',
+        'apps/desktop build: 34 |     #[error("Invalid size")]',
+        "web build:    = note: `SizeError` has a derived impl for the trait `Debug`",
+        "   = help: `SizeError` can be boxed",
+    ],
+)
+def test_what_is_well_and_what_stands_beside_a_message_is_no_failure(line: str) -> None:
+    assert error_lines(line) == []
+
+
+@pytest.mark.parametrize(
     ("text", "ends"),
     [
         ("", []),

@@ -15,8 +15,14 @@ from explorer.facts.errors import (
 )
 from explorer.facts.fact import FactKind
 from explorer.facts.figures import figure, figures, figures_in, named_versions, value_key
-from explorer.facts.identifiers import exact_things, pieces_of
-from explorer.facts.paths import base_name, is_file, is_path, path_key
+from explorer.facts.identifiers import (
+    base_name,
+    exact_things,
+    is_file,
+    is_path,
+    path_key,
+    pieces_of,
+)
 from explorer.facts.text import TextRanges, sentences, statement_key, stem, terms, units
 
 PATH, SYMBOL, URL = FactKind.PATH, FactKind.SYMBOL, FactKind.URL

@@ -13,7 +13,7 @@ from explorer.facts import FactKind, ScanCancelled, extract, scan
 from explorer.facts.commands import is_command
 from explorer.facts.entry_texts import texts_of
 from explorer.facts.figures import figure
-from explorer.facts.paths import path_key
+from explorer.facts.identifiers import path_key
 from explorer.facts.text import sentences, stem
 from explorer.formats.pi.entries import read_entry
 from explorer.session.entries import AssistantMessage, Entry, TextBlock, ThinkingBlock

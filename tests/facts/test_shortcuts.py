@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.audit import summary_text
-from explorer.audit.entry_mentions import EntryMentions
+from explorer.audit.stated_wrongly import EntryMentions
 from explorer.facts import scan
 from explorer.facts.errors import error_lines, is_failure
 from explorer.facts.text import TextRanges, units, wide_places, word_set

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from explorer.agent.approval import Approvals
-from explorer.agent.events import TurnResult
-from explorer.agent.tool_rounds import NOT_RUN
+from explorer.agent.loop import NOT_RUN
+from explorer.agent.turn_interface import TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
 from explorer.services.agent_turns import SessionTurns
@@ -32,7 +32,7 @@ PROGRAM = """
     import asyncio, sys
     from pathlib import Path
     from explorer.agent.approval import Approvals
-    from explorer.agent.events import Stored
+    from explorer.agent.turn_interface import Stored
     from explorer.agent.workspace import Workspace
     from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
     from explorer.store import Store

@@ -26,7 +26,7 @@ SETUP = """
     from explorer.compaction.profile import PROFILES, Settings
     from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
     from explorer.store import Store
-    from explorer.services.summary_request import SummaryOrder
+    from explorer.services.draft_records import SummaryOrder
     from explorer.services.agent_turns import SessionTurns
     from explorer.workbench import Workbench
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorer.formats import read_record, registry
-from explorer.formats.annotation import annotated, apply_annotation, split_annotation
+from explorer.formats.typed_source import annotated, apply_annotation, split_annotation
 from explorer.session.entries import CompactionSummary, Entry, UserMessage, text_content
 from tests.services.test_new_format import Parley
 

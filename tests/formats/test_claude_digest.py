@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.formats.claude_code.digest import digest_reply, digest_result
 from explorer.formats.claude_code.fields import message_of, results_in
-from explorer.formats.claude_code.records import body_of, placed_entry
+from explorer.formats.claude_code.records import body_of, digest_reply, digest_result, placed_entry
 from explorer.formats.jsonl import BadLine, parse
 from explorer.session.describe import describe
 from explorer.tokens.estimate import estimate_entry

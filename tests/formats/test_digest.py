@@ -16,8 +16,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from explorer.formats.pi.digest import digest, pieces
-from explorer.formats.pi.digest_process import DigestLost, DigestProcess
+from explorer.formats.pi.digest import DigestLost, DigestProcess, digest, pieces
 from explorer.formats.pi.entries import read_entry
 from explorer.formats.pi.source import FileSource, open_source
 from explorer.session.describe import FileOp, describe
@@ -198,7 +197,7 @@ def test_the_process_ends_with_the_program_that_started_it(tmp_path: Path) -> No
         """
         import sys, time
         from pathlib import Path
-        from explorer.formats.pi.digest_process import DigestProcess
+        from explorer.formats.pi.digest import DigestProcess
         with open(sys.argv[1], "rb", buffering=0) as file:
             process = DigestProcess(Path(sys.argv[1]), file)
             print(process.pid, flush=True)
@@ -218,7 +217,7 @@ def test_the_process_ends_with_the_program_that_started_it(tmp_path: Path) -> No
 
 
 def test_the_process_brings_in_nothing_that_is_slow_to_start() -> None:
-    code = "import explorer.formats.pi.digest_process, sys; print(*sys.modules)"
+    code = "import explorer.formats.pi.digest, sys; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from explorer.formats.errors import FormatError
+from explorer.formats.adapter import FormatError
 from explorer.formats.opencode.adapter import OPENCODE
 from explorer.formats.opencode.database import opened
 from explorer.formats.registry import adapter_for, open_source

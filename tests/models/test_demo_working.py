@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from explorer.models.client import ChatMessage, ToolCall
-from explorer.models.offline.demo.conversation import limits_in
-from explorer.models.offline.demo.steps import (
+from explorer.models.offline.demo_request import (
     TEST_COMMAND,
     Create,
     Look,
     Replace,
     RunCommand,
     Step,
+    limits_in,
     steps_in,
 )
 from tests.models.sandboxes import Talk, make

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from explorer.compaction.messages import message_to_llm
+from explorer.compaction.messages import Serialized, message_to_llm, serialize
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.requests import (
     MOST_SENTENCES,
@@ -18,9 +18,13 @@ from explorer.compaction.requests import (
     request_of,
     tidy_short,
 )
-from explorer.compaction.serialization import Serialized, serialize
-from explorer.compaction.summary import merge_summaries
-from explorer.compaction.validation import SECTION_SETS, check_answer, clean_answer, form_of
+from explorer.compaction.summary import (
+    SECTION_SETS,
+    check_answer,
+    clean_answer,
+    form_of,
+    merge_summaries,
+)
 from explorer.formats.pi.entries import read_message
 from explorer.models.offline.extractive import summarize
 from explorer.models.request import ChatMessage, ModelRequest

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.models.catalogue import Catalogue, ModelInfo
-from explorer.models.price_list import listed_cost, listed_ids, listed_model
+from explorer.models.catalogue import Catalogue, ModelInfo, listed_cost, listed_ids, listed_model
 from explorer.session.entries import TokenUsage
 
 PRICED = {

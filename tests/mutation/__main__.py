@@ -62,19 +62,20 @@ _MEMORY = 8 << 30
 """Bytes of address space: a change may make a list grow without end."""
 
 
-def sample(packages: Sequence[str], size: int, seed: int) -> list[tuple[Path, Mutant]]:
+def sample(
+    packages: Sequence[str], size: int, seed: int, root: Path = ROOT
+) -> list[tuple[Path, Mutant]]:
     """So many changes of these packages, or of modules like ``session/tree``, drawn by a seed."""
     found = [
-        (path.relative_to(ROOT), one)
+        (path.relative_to(root), one)
         for package in packages
-        for path in _modules(package)
+        for path in _modules(root / "explorer" / package)
         for one in mutants(path.read_bytes())
     ]
     return random.Random(seed).sample(found, min(size, len(found)))
 
 
-def _modules(package: str) -> list[Path]:
-    place = ROOT / "explorer" / package
+def _modules(place: Path) -> list[Path]:
     return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
 
 
@@ -106,19 +107,26 @@ def record(folder: str, copy: Path, place: Path) -> list[CallRecord]:
 
 
 def runs(
-    file: Path, change: Mutant, recorded: Sequence[CallRecord], budget_s: float = BUDGET_S
+    file: Path,
+    change: Mutant,
+    recorded: Sequence[CallRecord],
+    budget_s: float = BUDGET_S,
+    root: Path = ROOT,
 ) -> dict[str, float]:
     """Which tests are run for a change, in that order, with the processor seconds of each."""
     mirror = f"tests/{file.parts[1]}/"
     named = f"{mirror}test_{file.stem.strip('_')}"
     called = f"{file.as_posix()}::{change.function}"
+    if not any(called in one.functions for one in recorded):
+        # It is called in other processes, or when the module is imported: by any test of the file.
+        called = f"{file.as_posix()}::"
     module = ".".join(file.with_suffix("").parts)
     # A table is often read by way of its package.
     places = (module,) if change.function else (module, module.rpartition(".")[0])
     near = set() if change.function else {VALUES}
     near |= {
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / mirror).rglob("test_*.py")
+        path.relative_to(root).as_posix()
+        for path in (root / mirror).rglob("test_*.py")
         if any(f"from {place} import" in path.read_text(encoding="utf-8") for place in places)
     }
     ranked = []
@@ -128,7 +136,7 @@ def runs(
             if name in near:
                 ranked.append((0, one.seconds, one.test))
         elif any(
-            called_one.startswith(called) if not change.function else called_one == called
+            called_one.startswith(called) if called.endswith("::") else called_one == called
             for called_one in one.functions
         ):
             # The tables look at most of a package at once.
@@ -256,13 +264,13 @@ def _write(path: Path, content: bytes) -> None:
     os.utime(path, (now, now))
 
 
-def _copy(place: Path) -> None:
+def _copy(place: Path, root: Path = ROOT) -> None:
     for name in _COPIED:
-        if (ROOT / name).is_dir():
+        if (root / name).is_dir():
             without = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, place / name, ignore=without)
+            shutil.copytree(root / name, place / name, ignore=without)
         else:
-            shutil.copy(ROOT / name, place / name)
+            shutil.copy(root / name, place / name)
 
 
 def _recorded(copy: Path, place: Path, jobs: int, folders: Sequence[str]) -> list[CallRecord]:
@@ -291,7 +299,7 @@ def _prepare_worker(folder: Path) -> None:
     """Make a copy for a worker, and load what no change touches once for all its runs."""
     _place[:] = [Path(tempfile.mkdtemp(dir=folder)) / "code"]
     _place[0].mkdir()
-    _copy(_place[0])
+    _copy(_place[0], folder / "code")
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # as in tests/conftest.py
     for name in _LOADED_BEFORE:
         importlib.import_module(name)
@@ -326,11 +334,12 @@ def main() -> int:
         folder = Path(name)
         place = (wanted.calls or folder / "calls").absolute()
         place.mkdir(exist_ok=True)
-        (folder / "code").mkdir()
-        _copy(folder / "code")
-        recorded = _recorded(folder / "code", place, wanted.jobs, wanted.folders)
-        changes = sample(wanted.packages, wanted.count, wanted.seed)
-        tasks = [(*one, runs(*one, recorded, wanted.budget)) for one in changes]
+        code = folder / "code"
+        code.mkdir()
+        _copy(code)  # what is written from here on changes nothing
+        recorded = _recorded(code, place, wanted.jobs, wanted.folders)
+        changes = sample(wanted.packages, wanted.count, wanted.seed, code)
+        tasks = [(*one, runs(*one, recorded, wanted.budget, code)) for one in changes]
         with ProcessPoolExecutor(
             wanted.jobs, multiprocessing.get_context("fork"), _prepare_worker, (folder,)
         ) as workers:

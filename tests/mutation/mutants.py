@@ -26,7 +26,17 @@ _SPEED_ONLY = re.compile(
 """Names of constants that say how much is done or kept at once, or how many real seconds a thing
 waits: one more of them changes what a run costs, not what it gives."""
 _UNSEEN_ARGUMENTS = frozenset(
-    ("autojunk", "check_same_thread", "daemon", "maxsize", "repr", "slots", "strict", "timeout")
+    (
+        "autojunk",
+        "cached_statements",
+        "check_same_thread",
+        "daemon",
+        "maxsize",
+        "repr",
+        "slots",
+        "strict",
+        "timeout",
+    )
 )
 """Arguments whose change nobody sees, or only who breaks the types: ``zip(strict=True)``."""
 _CLOCKS = ("time.monotonic", "time.time", "perf_counter")
@@ -43,7 +53,8 @@ class Mutant(NamedTuple):
     before: str
     after: str
     function: str
-    """Qualified name of the outermost function or method around it, empty for none."""
+    """Qualified name of the outermost function or method around it; empty for none, and for one
+    that is called when the module is imported: what it gave is used by all that came later."""
 
     def applied(self, source: bytes) -> bytes:
         """The file with the change in it."""
@@ -57,7 +68,8 @@ def mutants(source: bytes) -> list[Mutant]:
         lines.append(lines[-1] + len(line))
     tree = ast.parse(source)
     passed_over = _passed_over(tree)
-    functions = dict(_functions(tree, ()))
+    at_import = _called_at_import(tree)
+    functions = {at: name for at, name in _functions(tree, ()) if name not in at_import}
     found = []
     for node in ast.walk(tree):
         if id(node) in passed_over or not isinstance(node, ast.expr | ast.stmt):
@@ -72,6 +84,17 @@ def mutants(source: bytes) -> list[Mutant]:
                 Mutant(node.lineno, start, end, before, after, functions.get(id(node), ""))
             )
     return sorted(found)
+
+
+def _called_at_import(node: ast.AST) -> set[str]:
+    """Names of what is called outside of functions."""
+    found: set[str] = set()
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            if isinstance(child, ast.Call) and isinstance(child.func, ast.Name):
+                found.add(child.func.id)
+            found |= _called_at_import(child)
+    return found
 
 
 def _functions(node: ast.AST, around: tuple[str, ...]) -> Iterator[tuple[int, str]]:
@@ -107,6 +130,8 @@ def _passed_over(tree: ast.AST) -> set[int]:
         elif isinstance(node, ast.IfExp) and _is_of_platform(node.test):
             # Half of it is for machines that are none of ours.
             parts = [node.test, node.orelse]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "secrets.token_hex":
+            parts = [*node.args]
         elif _is_speed(node) or _is_for_readers(node) or _is_union_of_types(node):
             parts = [node]
         found.update(id(one) for part in parts if part is not None for one in ast.walk(part))

@@ -101,6 +101,7 @@ def run(names):
     while time.monotonic() < ends:
         name = one.rsplit(" ", 1)[-1]
     return slice(0 if byteorder == "little" else 4 - 1, None)
+def names(): return secrets.token_hex(8), connect(cached_statements=256)
 """
     found = [(one.line, one.before) for one in mutants(source)]
     assert found == [
@@ -114,6 +115,18 @@ def run(names):
         (14, "-1"),
         (15, "0"),
     ]
+
+
+def test_what_is_called_when_a_module_is_imported_counts_as_outside_of_functions() -> None:
+    source = b"""
+def table(most): return most + 1
+def later(): return table(2)
+TABLE = table(3)
+"""
+    found = [(one.line, one.before, one.function) for one in mutants(source)]
+    assert found == [
+        (2, "most + 1", ""), (2, "1", ""), (3, "2", "later"), (4, "3", ""),
+    ]  # fmt: skip
 
 
 def test_a_bound_is_moved_once() -> None:
@@ -150,5 +163,6 @@ def test_the_tests_that_call_a_function_are_run_the_nearest_first() -> None:
     assert list(found.values()) == [4.0, 3.0, 1.0, 2.0, 0.1, 0.1]
     within = runs(file, change, recorded, budget_s=10.05)
     assert len(within) == 4, "no more than so many seconds"
-    outside = change._replace(function="")
-    assert "tests/session/test_b.py::another" in runs(file, outside, recorded)
+    for function in ("", "called_by_a_child"):
+        elsewhere = change._replace(function=function)
+        assert "tests/session/test_b.py::another" in runs(file, elsewhere, recorded)

@@ -151,7 +151,7 @@ def test_a_dialects_words_stand_in_its_adapter_alone() -> None:
 MAY_WRITE = {
     "explorer/private_files.py",
     "explorer/settings/paths.py",
-    "explorer/agent/confined_files.py",  # the project's files
+    "explorer/agent/workspace.py",  # the project's files
     "explorer/settings/files.py",  # a project's folder of settings
     "explorer/services/session_files.py",  # a folder of a fresh name
 }

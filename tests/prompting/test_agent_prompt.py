@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from explorer.prompting.agent_prompt import AgentPrompt
-from explorer.prompting.rendered_prompt import BudgetExceededError, render
-from explorer.prompting.summary_requests import (
+from explorer.prompting.agent_prompt import (
+    AgentPrompt,
     SimpleRecord,
     full_request,
     part_ahead,
     part_before_request,
 )
+from explorer.prompting.rendered_prompt import BudgetExceededError, render
 from explorer.prompting.turns import ConversationTurns, SourceMessage, conversation
 from explorer.session.entries import (
     AssistantMessage,

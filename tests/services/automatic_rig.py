@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from explorer.agent.loop import TurnEvent, TurnResult
+from explorer.agent.turn_interface import TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, ModelInfo

@@ -9,19 +9,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.extensions.answers import HookRecord, records_of
 from explorer.extensions.manager import (
     Extensions,
+    TrustStore,
 )
-from explorer.extensions.records import HookRecord, records_of
-from explorer.extensions.trust import TrustStore
 from explorer.models.client import (
     CancelToken,
     ModelClient,
 )
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
-from explorer.services.summary_request import SummaryOrder
+from explorer.services.draft_records import Draft, SummaryOrder
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.extensions.making import handler, wait, write

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from explorer.agent.context_port import Outgoing
-from explorer.agent.tools.specs import READ_ONLY, specs_of
+from explorer.agent.tools.workspace_tools import READ_ONLY, specs_of
+from explorer.agent.turn_interface import Outgoing
 from explorer.compaction.background import RunState
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.models.client import (

@@ -24,11 +24,10 @@ from explorer.models.client import ModelInfo
 from explorer.services.agent import outgoing_of
 from explorer.services.document import Document
 from explorer.services.edits import CannotShape
+from explorer.services.lessons.answer import NoAnswer, Prediction, answer_words, judge, situation_at
 from explorer.services.lessons.answers import ANSWERS
 from explorer.services.lessons.lesson import Step
 from explorer.services.lessons.places import PLACES, find_place
-from explorer.services.lessons.prediction import Prediction, answer_words, judge
-from explorer.services.lessons.situation import NoAnswer, situation_at
 from explorer.services.recall import (
     RecallOrder,
     RecallRefused,
@@ -41,9 +40,8 @@ from explorer.services.session_audit import audit_session, begun_row
 from explorer.services.session_files import transcripts_of
 from explorer.services.session_forks import plan_fork
 from explorer.services.skeleton import skeleton
-from explorer.services.summary_audit import Auditor
-from explorer.services.summary_candidates import entry_candidate
-from explorer.services.template_preview import Where, preview_prompt
+from explorer.services.summary_audit import Auditor, entry_candidate
+from explorer.services.template_trials import Where, preview_prompt
 from explorer.services.transcript import Numbered, turns
 from explorer.services.verification import check, request_for
 from explorer.session.kinds import Kind

@@ -18,10 +18,18 @@ from typing import Any, TypeVar
 import pytest
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
-from explorer.agent.events import Steered, Stored, ToolOutput, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.loop import TurnLimits
-from explorer.agent.prompt import MessageQueue, UserPrompt
 from explorer.agent.tools.workspace_tools import WorkspaceTools
+from explorer.agent.turn_interface import (
+    MessageQueue,
+    Steered,
+    Stored,
+    ToolOutput,
+    ToolStarted,
+    TurnEvent,
+    TurnResult,
+    UserPrompt,
+)
 from explorer.agent.workspace import Workspace
 from explorer.models.client import (
     Cancelled,

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from explorer.agent.loop import TurnEvent, TurnResult
+from explorer.agent.turn_interface import TurnEvent, TurnResult
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.models.client import CancelToken
 from explorer.services.auto_compaction.controller import SessionBusy

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from explorer.agent.context_port import TooLarge
-from explorer.agent.loop import TurnResult
+from explorer.agent.turn_interface import TooLarge, TurnResult
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.triggers import MOST_FAILURES
 from explorer.models.client import (

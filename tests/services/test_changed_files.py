@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -9,9 +10,16 @@ from typing import cast
 import pytest
 
 from explorer.services import changed_files as module
-from explorer.services.changed_files import ChangedFile, changed_files, recorded_change
+from explorer.services.changed_files import (
+    ChangedFile,
+    GitError,
+    changed_files,
+    difference,
+    known_files,
+    recorded_change,
+    restore,
+)
 from explorer.services.document import Document
-from explorer.services.git_files import GitError, difference, restore
 from explorer.services.open_session import OpenedSession
 from explorer.workbench import Workbench
 from tests.compaction.pruned_sessions import used
@@ -60,6 +68,33 @@ def test_nothing_is_said_where_nothing_stays(bench: Workbench, tmp_path: Path) -
     assert left(document) == ()
     (tmp_path / "work").rename(tmp_path / "gone")
     assert left(document) == ()
+
+
+def committed(folder: Path) -> None:
+    words = ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-aqm", "later"]
+    subprocess.run(["git", *words], cwd=folder, check=True, timeout=20)
+
+
+def test_what_was_changed_further_stands_until_it_is_committed(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    document = opened(bench, tmp_path / "work")
+    (tmp_path / "work" / "calc.py").write_text("add = sum\n", encoding="utf-8")
+    assert [(one.name, one.in_git) for one in left(document)] == [("calc.py", True)]
+    committed(tmp_path / "work")
+    assert left(document) == ()
+
+
+def test_git_has_what_the_last_commit_has(tmp_path: Path) -> None:
+    """Also a file that the next commit will not have; one that no commit had it has not."""
+    changed_session(tmp_path / "work", in_git=True)
+    place = tmp_path / "work"
+    (place / "new.py").write_text("", encoding="utf-8")
+    files = [place / name for name in ("calc.py", "other.py", "new.py")]
+    assert known_files(place, files) == {files[0]: True, files[1]: False}
+    subprocess.run(["git", "rm", "-q", "--cached", "calc.py"], cwd=place, check=True, timeout=20)
+    assert known_files(place, files) == {files[0]: True, files[1]: False}
+    assert known_files(place, [tmp_path / "elsewhere.py"]) == {}
 
 
 def test_a_link_out_of_the_folder_is_not_offered(bench: Workbench, tmp_path: Path) -> None:

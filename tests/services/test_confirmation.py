@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from explorer.agent.loop import TurnResult
+from explorer.agent.turn_interface import TurnResult
 from explorer.models.client import CancelToken
-from explorer.services.auto_compaction.confirmation import Answer as Word
-from explorer.services.auto_compaction.confirmation import CompactHere, NotNow
 from explorer.services.auto_compaction.controller import AutomaticCompaction
-from explorer.services.summary_request import SummaryOrder
+from explorer.services.auto_compaction.guards import Answer as Word
+from explorer.services.auto_compaction.guards import CompactHere, NotNow
+from explorer.services.draft_records import SummaryOrder
 from explorer.session.kinds import Kind
 from tests.models.server import OVERFLOW, Answer, ChatServer
 from tests.services.automatic_rig import (

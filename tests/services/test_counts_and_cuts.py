@@ -12,8 +12,8 @@ from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import ModelInfo, ModelRequest
 from explorer.models.events import Usage
 from explorer.services.document import Document
-from explorer.services.summary_candidates import calls_cost
-from explorer.services.summary_request import Attempt
+from explorer.services.draft_records import Attempt
+from explorer.services.summary_audit import calls_cost
 from explorer.session.kinds import METADATA_KINDS, Kind
 from explorer.workbench import Workbench
 from tests.generated import write_session

@@ -12,8 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from explorer.services.dask_pool import cluster_outcomes
-from explorer.services.process_pool import PoolError
+from explorer.services.process_pool import PoolError, cluster_outcomes
 from explorer.settings.paths import database_path
 from explorer.store import Store
 from tests.audit.reported import entries

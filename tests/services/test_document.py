@@ -27,11 +27,10 @@ from explorer.models.client import (
 )
 from explorer.services.changes import Change, EntriesAppended, LeafMoved
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.edits import NothingToUndo
 from explorer.services.open_session import resolve_entry
 from explorer.services.privacy import AskedModels
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.tokens.counters import EstimateCounter
 from explorer.workbench import Workbench

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
+from explorer.compaction.messages import SourceSpan
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.serialization import SourceSpan
 from explorer.models.client import CancelToken, ChatMessage, ModelRequest, Usage
 from explorer.models.offline.extractive.sections import NOT_FOLLOWED, QUOTED_NEXT
 from explorer.services.draft_records import (
+    Attempt,
     Draft,
+    DraftPart,
+    SummaryOrder,
     attempts_of,
     draft_of,
     entry_of,
@@ -20,7 +23,6 @@ from explorer.services.draft_records import (
     planned_fields,
     recorded_inputs,
 )
-from explorer.services.summary_request import Attempt, DraftPart, SummaryOrder
 from explorer.store.rows import DraftRow
 from tests.compaction.sessions import Session
 

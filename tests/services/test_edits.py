@@ -16,11 +16,11 @@ from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import CancelToken
 from explorer.services.compaction import cut_after
 from explorer.services.document import Document
+from explorer.services.draft_records import SummaryOrder
 from explorer.services.edits import CannotShape, NothingToUndo
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.player import Pace, Player
-from explorer.services.replay.recorded_session import recorded_session
-from explorer.services.summary_request import SummaryOrder
+from explorer.services.recorded_session import recorded_session
+from explorer.services.session_replay import Pace, Player
 from explorer.session.edit_entries import REPEATED_USER_TOKENS
 from explorer.workbench import Workbench
 from tests.services.conftest import open_bench

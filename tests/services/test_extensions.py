@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from explorer.compaction.preparation import Preparation
+from explorer.extensions.answers import records_of
 from explorer.extensions.manager import (
+    PROJECT_FOLDER,
     install_example,
 )
-from explorer.extensions.records import records_of
-from explorer.extensions.trust import PROJECT_FOLDER
 from explorer.models.client import (
     Cancelled,
     CancelToken,
@@ -25,14 +25,13 @@ from explorer.services.agent_turns import SessionTurns
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.changes import CompactionEnded
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft, draft_of
+from explorer.services.draft_records import Draft, DraftFailed, draft_of
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.extension_review import (
     CancelledByExtension,
     notify_turn_ended,
     review_of,
 )
-from explorer.services.summary_request import DraftFailed
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.extensions.making import conversation, handler, wait, write

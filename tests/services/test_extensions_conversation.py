@@ -23,13 +23,13 @@ from explorer.models.client import (
 from explorer.models.request import ThinkingPart
 from explorer.services.auto_compaction.prompt_gate import PromptGate
 from explorer.services.document import Document
+from explorer.services.draft_records import DraftFailed
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.extension_review import (
     CancelledByExtension,
     request_texts,
     with_request_texts,
 )
-from explorer.services.summary_request import DraftFailed
 from tests.extensions.making import conversation, wait
 from tests.models.server import Answer, ChatServer
 from tests.services.extension_place import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.extensions.records import records_of
+from explorer.extensions.answers import records_of
 from explorer.services.document import Document
 from explorer.services.extension_review import (
     CancelledByExtension,

@@ -14,14 +14,16 @@ from explorer.models.client import Cancelled, CancelToken, ChatMessage, ImagePar
 from explorer.models.client import ThinkingPart as SentThinking
 from explorer.models.client import ToolCall as SentCall
 from explorer.prompting.turns import PromptImage, PromptMessage, Thinking, ToolUse
-from explorer.services.auto_compaction.confirmation import (
+from explorer.services.auto_compaction.guards import (
+    SETTING,
     CompactHere,
     CompactionQuestion,
     Confirmation,
     MadeByHand,
     NotNow,
+    StoredGuards,
+    WatchedDocument,
 )
-from explorer.services.auto_compaction.guards import SETTING, StoredGuards, WatchedDocument
 from explorer.services.auto_compaction.prompt import chat_message
 from explorer.services.changes import AutomaticChanged, ChangeHub, LeafMoved
 from explorer.services.document import Document

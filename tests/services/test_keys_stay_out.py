@@ -11,12 +11,12 @@ from random import Random
 import keyring
 import pytest
 
-from explorer.agent.loop import TurnResult
+from explorer.agent.turn_interface import TurnResult
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, Server
 from explorer.models.user_models import ServerModel
 from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
-from explorer.services.summary_request import DraftFailed
+from explorer.services.draft_records import DraftFailed
 from explorer.settings import paths
 from explorer.store import Store
 from explorer.workbench import Workbench

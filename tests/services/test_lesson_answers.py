@@ -15,20 +15,22 @@ from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.reasons import count_text
 from explorer.compaction.triggers import fitted, limit_of, should_compact
 from explorer.services.document import Document
-from explorer.services.lessons.answer import Answer
-from explorer.services.lessons.answers import ANSWERS
-from explorer.services.lessons.context_answers import size_at
-from explorer.services.lessons.cut_answers import running_sums
-from explorer.services.lessons.lesson import Step
-from explorer.services.lessons.places import PLACES, find_place, instructions_in, situations
-from explorer.services.lessons.prediction import (
+from explorer.services.lessons.answer import (
+    Answer,
     Judged,
+    NoAnswer,
+    Place,
     Prediction,
+    Situation,
     answer_words,
     judge,
     options_of,
+    situation_at,
 )
-from explorer.services.lessons.situation import NoAnswer, Place, Situation, situation_at
+from explorer.services.lessons.answers import ANSWERS
+from explorer.services.lessons.context_answers import running_sums, size_at
+from explorer.services.lessons.lesson import Step
+from explorer.services.lessons.places import PLACES, find_place, instructions_in, situations
 from explorer.session.kinds import CONTEXT_KINDS, Kind
 from explorer.workbench import Workbench
 from tests.formats.files import header, reply, user, write

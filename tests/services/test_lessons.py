@@ -11,15 +11,26 @@ import pytest
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.services.document import Document
-from explorer.services.lessons.answer import Answer
+from explorer.services.lessons.answer import (
+    Answer,
+    NoAnswer,
+    Place,
+    Prediction,
+    Situation,
+    judge,
+    situation_at,
+)
 from explorer.services.lessons.answers import ANSWERS
-from explorer.services.lessons.bundle import BundleError, read_bundle, write_bundle
 from explorer.services.lessons.lesson import PARTS, Lesson, Step
-from explorer.services.lessons.lesson_file import read_lesson
+from explorer.services.lessons.lesson_file import (
+    BundleError,
+    read_bundle,
+    read_lesson,
+    read_shelf,
+    user_folder,
+    write_bundle,
+)
 from explorer.services.lessons.places import PLACES, find_place, rules_sentence
-from explorer.services.lessons.prediction import Prediction, judge
-from explorer.services.lessons.shelf import read_shelf, user_folder
-from explorer.services.lessons.situation import NoAnswer, Place, Situation, situation_at
 from explorer.settings.paths import resource_path
 from explorer.workbench import Workbench
 from tests.generated import write_session

@@ -11,8 +11,8 @@ from explorer.models.client import Cancelled, CancelToken, ModelError, ModelRequ
 from explorer.models.events import Event, Finished, TextDelta
 from explorer.models.request import ChatMessage
 from explorer.models.retry import Patience, Retry
-from explorer.services.logged_calls import send_patiently
-from explorer.services.summary_request import Attempt
+from explorer.services.draft_records import Attempt
+from explorer.services.summary_call import send_patiently
 
 REQUEST = ModelRequest("some/model", (ChatMessage("user", "Sum it up."),))
 Told = TextDelta | Finished | Exception

@@ -15,14 +15,13 @@ from msgspec.structs import replace
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.formats import registry
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, Related
-from explorer.formats.errors import FormatError
+from explorer.formats.adapter import FormatError, FoundSession, IsCancelled, Progress, Related
 from explorer.formats.typed_source import ReadEntry, TypedSource
 from explorer.models.catalogue import EXTRACTIVE
 from explorer.models.client import CancelToken
 from explorer.services.audit_report import make_report
 from explorer.services.document import Document
-from explorer.services.summary_request import SummaryOrder
+from explorer.services.draft_records import SummaryOrder
 from explorer.session.entries import (
     AssistantMessage,
     Body,

@@ -9,7 +9,7 @@ from random import Random
 
 from explorer.audit.provenance import Provenance
 from explorer.formats import open_source
-from explorer.formats.pi.new_header import new_header, session_uuid
+from explorer.formats.pi.export import new_header, session_uuid
 from explorer.models.client import ModelClient
 from explorer.services.document import Document
 from explorer.services.effective_rules import recorded_rules
@@ -30,16 +30,14 @@ def test_an_id_is_a_uuid_of_version_7_that_sorts_by_time() -> None:
 
 
 def test_the_header_is_the_line_that_pi_writes() -> None:
-    header = new_header("/home/ann/shop", NOW, Random(1), "parent.jsonl")
+    header = new_header("/home/ann/shop", NOW, Random(1))
     assert json.loads(header.raw) == {
         "type": "session",
         "version": 3,
         "id": header.session_id,
         "timestamp": "2023-11-14T22:13:20.123Z",
         "cwd": "/home/ann/shop",
-        "parentSession": "parent.jsonl",
     }
-    assert "parentSession" not in json.loads(new_header("/tmp", NOW, Random(1)).raw)
 
 
 def test_a_session_begun_here_is_listed_named_and_exported(tmp_path: Path) -> None:

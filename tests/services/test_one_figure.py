@@ -18,16 +18,16 @@ from explorer.audit.ledger import ledger_at
 from explorer.audit.rules import rule_of
 from explorer.audit.simulation import Policy, RequestMark
 from explorer.compaction.context_size import message_tokens
-from explorer.compaction.entry_sizes import EntrySizes
 from explorer.compaction.partition import Verdict
+from explorer.compaction.path_view import EntrySizes
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import ModelClient
 from explorer.services.agent import outgoing_of
 from explorer.services.document import Document
 from explorer.services.edits import CannotShape
+from explorer.services.recorded_session import read_past
 from explorer.services.sent_context import sent_context
-from explorer.services.simulation_inputs import read_past
 from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.tokens.counters import TiktokenCounter

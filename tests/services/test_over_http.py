@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from explorer.agent.loop import ToolEnded, ToolStarted, TurnEvent, TurnResult
+from explorer.agent.turn_interface import ToolEnded, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.compaction.partition import Partition
@@ -33,10 +33,9 @@ from explorer.models.retry import Patience, RetryPolicy
 from explorer.services.agent import system_prompt
 from explorer.services.agent_turns import SessionTurns
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.navigation import NavigationPlan
 from explorer.services.privacy import AskedModels
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.store import DraftRow, Store
 from explorer.workbench import Workbench

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from explorer.agent.events import TurnEvent
-from explorer.agent.prompt import UserPrompt
+from explorer.agent.turn_interface import TurnEvent, UserPrompt
 from explorer.agent.workspace import Workspace
 from explorer.models.client import TextDelta
 from explorer.models.request import ImagePart
+from explorer.services.agent_turns import ParallelRuns, RunOrder
 from explorer.services.document import Document
-from explorer.services.parallel_runs import ParallelRuns, RunOrder
 from explorer.session.branch_difference import compare_branches
 from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall

@@ -10,8 +10,8 @@ import pytest
 from explorer.compaction.preparation import Preparation
 from explorer.models.client import CancelToken
 from explorer.services.document import Document
+from explorer.services.draft_records import DraftFailed, SummaryOrder
 from explorer.services.privacy import Privacy, Sending
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.entries import TextBlock, UserMessage
 from explorer.workbench import Workbench
 from tests.commands.processes import called

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from explorer.agent.tools.specs import READ_ONLY, specs_of
+from explorer.agent.tools.workspace_tools import READ_ONLY, specs_of
 from explorer.compaction.background import RunState
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.models.client import (
@@ -17,7 +17,7 @@ from explorer.models.client import (
 )
 from explorer.services.changes import BackgroundChanged, CompactionEnded
 from explorer.services.document import Document
-from explorer.services.summary_request import DraftFailed
+from explorer.services.draft_records import DraftFailed
 from explorer.session.kinds import Kind
 from explorer.workbench import Workbench
 from tests.models.server import (

@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from explorer.agent.loop import Stored
 from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.turn_interface import Stored
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import (
     CancelToken,
@@ -32,7 +32,13 @@ from explorer.models.client import (
 from explorer.services.changes import CompactionEnded
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.player import (
+from explorer.services.recorded_session import (
+    EntryMap,
+    RecordedSession,
+    recorded_session,
+    scenes,
+)
+from explorer.services.session_replay import (
     PIECE,
     Pace,
     Played,
@@ -42,12 +48,6 @@ from explorer.services.replay.player import (
     in_proportion,
     model_of,
     rules_of_play,
-)
-from explorer.services.replay.recorded_session import (
-    EntryMap,
-    RecordedSession,
-    recorded_session,
-    scenes,
 )
 from explorer.session.edit_entries import ShapeFacts
 from explorer.session.entries import (

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.compaction.validation import form_of
+from explorer.compaction.summary import form_of
 from explorer.models.client import (
     EXTRACTIVE,
     REMOTE,
@@ -30,8 +30,7 @@ from explorer.models.client import (
 from explorer.models.retry import Patience, RetryPolicy
 from explorer.services import summary_call
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
-from explorer.services.summary_request import DraftFailed, SummaryOrder
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.store import Store
 from explorer.tokens.estimate import estimate_text
 from explorer.workbench import Workbench

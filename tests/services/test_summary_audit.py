@@ -17,12 +17,13 @@ from explorer.compaction.profile import PROFILES, Settings
 from explorer.facts import Fact
 from explorer.models.client import CancelToken
 from explorer.services.document import Document
-from explorer.services.draft_records import recorded_inputs
+from explorer.services.draft_records import SummaryOrder, recorded_inputs
 from explorer.services.summary_audit import (
     Auditor,
+    calls_cost,
+    draft_candidate,
+    entry_candidate,
 )
-from explorer.services.summary_candidates import calls_cost, draft_candidate, entry_candidate
-from explorer.services.summary_request import SummaryOrder
 from explorer.workbench import Workbench
 
 NOTHING = "## Goal\nNothing of it all."

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from explorer.compaction.messages import Serialized, SourceSpan
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.requests import RequestMaterial, SummaryRequest, request_of
-from explorer.compaction.serialization import Serialized, SourceSpan
-from explorer.compaction.validation import FREE, Form
+from explorer.compaction.summary import FREE, Form
 from explorer.models.client import (
     REMOTE,
     Cancelled,
@@ -28,8 +28,8 @@ from explorer.models.client import (
     TextDelta,
 )
 from explorer.models.retry import Patience, RetryPolicy
+from explorer.services.draft_records import DraftFailed, SummaryOrder
 from explorer.services.summary_call import SummaryCall
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.settings.prompt_templates import load_templates
 
 EXPLORER = PROFILES["explorer"]

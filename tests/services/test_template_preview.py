@@ -8,7 +8,7 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import build_requests
 from explorer.services.document import Document
-from explorer.services.template_preview import NO_SESSION, Where, preview_prompt
+from explorer.services.template_trials import NO_SESSION, Where, preview_prompt
 from explorer.session.kinds import Kind
 from explorer.settings.prompt_templates import shipped_prompt
 from explorer.settings.template_catalogue import TEMPLATES

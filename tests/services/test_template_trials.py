@@ -17,7 +17,7 @@ from explorer.models.client import (
     ModelInfo,
 )
 from explorer.services.document import Document
-from explorer.services.summary_request import SummaryOrder
+from explorer.services.draft_records import SummaryOrder
 from explorer.services.template_trials import (
     NOT_USED,
     Trial,

@@ -16,7 +16,7 @@ from explorer.services.agent import system_prompt
 from explorer.services.auto_compaction.prompt import CopilotWords
 from explorer.services.changes import PromptsChanged
 from explorer.services.document import Document
-from explorer.services.summary_request import SummaryOrder
+from explorer.services.draft_records import SummaryOrder
 from explorer.settings.prompt_templates import (
     TemplateError,
     changed_prompts,

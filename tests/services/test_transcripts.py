@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.agent.tools.context import ToolContext, ToolRun
+from explorer.agent.tools.port import ToolContext, ToolRun
 from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace
 from explorer.services.document import Document

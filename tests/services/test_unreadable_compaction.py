@@ -14,8 +14,8 @@ from explorer.audit.overview import overview
 from explorer.audit.provenance import Provenance, sizes_known
 from explorer.audit.report import document as json_form
 from explorer.audit.report import failures
-from explorer.audit.report.checks import CHECKS
 from explorer.audit.report.model import Report, verdict_words
+from explorer.audit.report.output import CHECKS
 from explorer.audit.rules import rule_of
 from explorer.audit.words import headline, unread_words
 from explorer.compaction.partition import Partition, Verdict
@@ -24,8 +24,7 @@ from explorer.compaction.profile import PROFILES, Settings
 from explorer.services.audit_report import make_report, written
 from explorer.services.document import Document
 from explorer.services.draft_records import recorded_inputs
-from explorer.services.summary_audit import Auditor
-from explorer.services.summary_candidates import entry_candidate
+from explorer.services.summary_audit import Auditor, entry_candidate
 from explorer.session.usage_sums import PartUsage
 from explorer.workbench import Workbench
 from tests.commands.processes import called

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.compaction.verification_request import (
+from explorer.compaction.requests import (
     build_verify_request,
     mended_text,
     split_footer,
@@ -23,9 +23,8 @@ from explorer.compaction.verification_request import (
 from explorer.facts.fact import FactKind
 from explorer.models.client import Cancelled, CancelToken, ModelClient, ModelClientConfig
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.summary_audit import Auditor
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.services.verification import Checked, Mended, check, mend, request_for
 from explorer.settings.prompt_templates import load_templates
 from explorer.store import Store

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.session.assembly import Assembler, Placement
+from explorer.session.records import Assembler, Placement
 
 NAMES = [f"n{at}" for at in range(9)]
 Links = list[tuple[str, str]]

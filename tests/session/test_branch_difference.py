@@ -57,6 +57,13 @@ def compare(talk: Branches, left: str, right: str):  # type: ignore[no-untyped-d
     )
 
 
+def test_what_has_no_time_is_not_counted_from_1970_on() -> None:
+    talk, known = two(), compare(two(), "l4", "r5").right.elapsed_ms
+    talk.time = -1_000
+    talk.say("r6", "r5", "assistant", "It is tested.")
+    assert compare(talk, "l4", "r6").right.elapsed_ms == known > 0
+
+
 def test_each_side_is_told_from_the_common_ancestor_on() -> None:
     found = compare(two(), "l4", "r5")
     assert found.ancestor == 0

@@ -35,6 +35,7 @@ PATCHED = [
         ("edit", {"path": "a", "oldText": "x"}, [("edit", "a")]),
         ("edit", {"path": "a", "op": "create", "diff": ""}, [("create", "a")]),
         ("edit", {"path": "a", "op": "delete"}, [("delete", "a")]),
+        ("edit", {"path": "a", "delete": True}, [("delete", "a")]),
         ("edit", {"path": "a", "rename": "b"}, [("delete", "a"), ("create", "b")]),
         ("Read", {"file_path": "a"}, [("read", "a")]),
         ("Write", {"file_path": "a", "content": ""}, [("write", "a")]),

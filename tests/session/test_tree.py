@@ -36,6 +36,15 @@ def test_paths_are_those_of_the_parents(parents: list[int]) -> None:
             assert part and part.stop < following.start
 
 
+def test_a_compaction_is_undone_when_nothing_follows_it_and_it_is_not_the_leaf() -> None:
+    tree = plant([-1, 0])
+    compaction = grow(tree, {"type": "compaction", "summary": "all"}, 1)
+    assert tree.is_undone(compaction, leaf=1) and not tree.is_undone(compaction, leaf=compaction)
+    assert not tree.is_undone(1, leaf=0), "no other entry is"
+    grow(tree, {"type": "message", "message": {"role": "user", "content": "on"}}, compaction)
+    assert not tree.is_undone(compaction, leaf=1)
+
+
 @given(parent_lists(), st.data())
 def test_a31_the_common_ancestor_is_the_deepest_on_both_paths(
     parents: list[int], data: st.DataObject

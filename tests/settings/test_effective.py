@@ -13,17 +13,19 @@ from explorer.compaction.profile import PROFILES, Profile, Settings, profile_val
 from explorer.compaction.profile.rules import Pruning
 from explorer.models.client import EXTRACTIVE
 from explorer.services.effective_rules import EffectiveRules
-from explorer.settings.choices import (
+from explorer.settings.effective import (
     Chosen,
     Ground,
     chosen_from,
+    effective,
+    profile_named,
     rules_of,
+    summary_models,
     with_profile,
     with_rules,
     with_sizes,
     without_key,
 )
-from explorer.settings.effective import effective, profile_named, summary_models
 from explorer.settings.keys import KEYS
 
 KEEP = "compaction.keepRecentTokens"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.extensions.manager import user_folder
 from explorer.settings import paths
-from explorer.settings.user_settings import following_extensions, live_settings
+from explorer.settings.live import following_extensions, live_settings
 from tests.extensions.making import before_compact, handler, wait, write
 
 

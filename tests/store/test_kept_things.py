@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from explorer.store import Store, StoreError
-from tests.store.sources import FileSource, chain, write_file
+from tests.store.sources import HEADER, FileSource, chain, write_file
 
 
 @pytest.fixture
@@ -28,6 +29,7 @@ def test_a_draft_is_kept_with_request_answer_and_what_became_of_it(
             "leaf": 9,
             "model": "m",
             "requests": requests,
+            "facts": {"by": "hand"},
         },
     ).result()
     usage = {"input": 10, "output": 3}
@@ -45,8 +47,21 @@ def test_a_draft_is_kept_with_request_answer_and_what_became_of_it(
     assert (row.key, row.status, row.leaf, row.model) == (key, "committed", 9, "m")
     assert row.requests == requests and row.answers == answers
     assert (row.summary, row.edited_text) == ("short", "shorter")
-    assert 0 < row.created_ms <= row.changed_ms
+    now = time.time() * 1000
+    assert now - 60_000 < row.created_ms <= row.changed_ms <= now
+    assert row.facts["by"] == "hand" and row.facts["claim"], "and who made it"
     assert rows[1].instructions == "be brief" and rows[1].requests is None
+
+
+def test_the_session_that_was_used_last_is_listed_first(
+    store: Store, key: int, tmp_path: Path
+) -> None:
+    file = write_file(tmp_path / "b.jsonl", chain(2), HEADER | {"id": "s-2"})
+    other = store.import_session(FileSource(file)).key
+    assert [row.key for row in store.sessions()] == [other, key]
+    time.sleep(0.002)  # the clock's own step
+    store.set_leaf(key, 3).result()
+    assert [row.key for row in store.sessions()] == [key, other]
 
 
 def test_a_draft_of_no_session_or_with_an_unknown_field_is_refused(store: Store, key: int) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from explorer.formats.pi.export import dumps
 from explorer.store import NewerVersionError, Store, StoreError, migrations
-from explorer.store.schema import APPLICATION_ID, SCHEMA_VERSION
+from explorer.store.database import APPLICATION_ID, SCHEMA_VERSION
+from explorer.store.tables import create_tables
 from tests.store.conftest import eventually
 from tests.store.sources import FileSource, chain, message, write_file
 from tests.store.test_totals import day, imported, reply
@@ -91,6 +92,15 @@ def layout(path: Path) -> dict[str, object]:
             found[f"{name} refers"] = db.execute(f"PRAGMA foreign_key_list({name})").fetchall()
     db.close()
     return found
+
+
+def test_the_tables_are_those_of_the_version() -> None:
+    """What has the same number is laid out the same; ``data/layout.sql`` is for that number."""
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    create_tables(db)
+    made = db.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL ORDER BY name")
+    found = [f"-- version {SCHEMA_VERSION}", *(" ".join(sql.split()) for (sql,) in made)]
+    assert found == (Path(__file__).parent / "data" / "layout.sql").read_text().splitlines()
 
 
 def test_version_1_comes_forward_with_its_sessions_and_a_copy_is_left(

@@ -8,7 +8,7 @@ from zlib import crc32
 
 from explorer.session.describe import WORDS_VERSION, describe
 from explorer.session.entries import Entry
-from explorer.store.entry_rows import shown
+from explorer.store.entry_rows import WordsMark, shown
 from tests.compaction.recorded import session_of
 from tests.formats.agents.reading import Reading
 from tests.formats.claude_lines import Lines
@@ -28,6 +28,12 @@ def entries(folder: Path) -> Iterator[Entry]:
     codex = Rollout(1).turn(1).exchange("- tides\n- winds", "`ok`").call("c1", command="ls")
     codex.result("c1").add("compacted", message="Tides were asked for.").exchange("on", "yes")
     yield from Reading(codex.write(folder)).entries
+
+
+def test_rows_are_old_from_the_mark_on_back_to_the_first_session() -> None:
+    mark = WordsMark(key=3, done=5)
+    asked = [(2, 9), (3, 4), (3, 5), (3, 6), (4, 0)]
+    assert [mark.is_old(*one) for one in asked] == [True, False, True, True, False]
 
 
 def test_the_version_of_words_follows_the_words(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from explorer.formats.pi.export import dumps
 from explorer.store import Store, salvage
+from explorer.store.database import PAGE_SIZE
 from explorer.store.salvage import Carver
-from explorer.store.schema import PAGE_SIZE
 from tests.store.sources import FileSource, chain, message, write_file
 
 Value = None | int | float | str | bytes

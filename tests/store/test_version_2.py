@@ -16,8 +16,8 @@ from explorer.session.columns import KNOWN, OP_KINDS
 from explorer.session.edits import pruned_at
 from explorer.session.kinds import Flag
 from explorer.store import Store
+from explorer.store.database import SCHEMA_VERSION
 from explorer.store.salvage import salvage
-from explorer.store.schema import SCHEMA_VERSION
 
 WRITTEN = Path(__file__).parent / "data" / "version-2.db.gz"
 

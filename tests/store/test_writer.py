@@ -6,7 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,7 +15,6 @@ import pytest
 from explorer.formats.pi.export import dumps
 from explorer.store import Store, StoreError, writer
 from explorer.store.database import translated
-from explorer.store.other_programs import ForeignCommits
 from explorer.store.rows import DamagedError
 from tests.store.sources import FileSource, chain, message, write_file
 
@@ -62,18 +61,6 @@ def page_limit(store: Store, pages: int) -> Callable[[sqlite3.Connection], None]
 
 def ids(store: Store, key: int) -> list[str]:
     return list(store.load(key).tree.columns.ids)
-
-
-def test_what_others_commit_is_told_from_what_is_committed_here(
-    store: Store, database: Path, tmp_path: Path
-) -> None:
-    commits = ForeignCommits(store._writer)
-    key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", chain(2)))).key
-    assert not commits.changed()
-    with closing(sqlite3.connect(database)) as db:
-        db.execute("UPDATE sessions SET name = 'other' WHERE key = ?", (key,))
-        db.commit()
-    assert commits.changed() and not commits.changed()
 
 
 def test_entries_that_wait_together_are_one_commit(store: Store, key: int, database: Path) -> None:

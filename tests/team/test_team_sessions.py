@@ -11,6 +11,7 @@ import pytest
 from explorer.models.client import ModelClient
 from explorer.services.publication import PULLED
 from explorer.services.team_sessions import FIRST_KEY, TeamSessions
+from explorer.session.entries import ModelChange
 from explorer.store import Store, StoreError
 from explorer.store.postgres import TeamLibrary
 from explorer.workbench import Workbench
@@ -43,7 +44,11 @@ def test_a_copy_is_read_and_refuses_every_change(
     document = sessions.bench.open_blocking(copy)
     assert len(document.tree) == 5 and document.read_only
     assert document.payloads.shown.entry(3).recorded["message"]["content"] == "line number 3"
-    for change in (document.edits.set_label(2, "no"), document.writer.move_leaf(1)):
+    for change in (
+        document.edits.set_label(2, "no"),
+        document.writer.move_leaf(1),
+        document.writer.append(ModelChange("p/m"), 4),
+    ):
         with pytest.raises(StoreError, match="only read here"):
             asyncio.run(change)
     assert document.leaf == 4 and own.sessions() == []

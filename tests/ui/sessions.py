@@ -10,9 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from explorer.formats.pi.entries import read_entry
-from explorer.models.price_list import no_listed_cost
+from explorer.models.catalogue import no_listed_cost
 from explorer.services.privacy import Privacy
-from explorer.services.token_counts import TokenCounts
+from explorer.services.session_usage import TokenCounts
 from explorer.session.context import ContextCache, PathContext
 from explorer.session.describe import describe
 from explorer.session.entries import Entry, TokenUsage

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.audit.branch_audit import BranchAudit
 from explorer.compaction.partition import Verdict
-from explorer.session.payloads import Previews
+from explorer.session.records import Previews
 from explorer.session.tree import SessionTree
 from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE

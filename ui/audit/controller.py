@@ -7,8 +7,8 @@ from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer.audit.findings import Finding
-from explorer.audit.losses import Loss, Repair, lost_line
+from explorer.audit.findings import Finding, Loss, Repair
+from explorer.audit.losses import lost_line
 from explorer.audit.overview import Overview, overview
 from explorer.audit.source_agent import SourceAgent
 from explorer.compaction.profile import BASES, PROFILES, Profile
@@ -464,7 +464,7 @@ class RepairController(QObject):
             return False
         window.map.select(at)
         window.show_tab("compaction")
-        window.compaction.set_at(None if at == document.leaf else at)
+        window.compaction.set_at(at)
         return True
 
 

@@ -48,12 +48,13 @@ def around_words(before: int, after: int | None) -> str:
     return f"{full(before)} → {full(after)} tokens"
 
 
-def recorded_words(before: int, after: int | None) -> str:
+def recorded_words(before: int, after: int | None, reported: int = 0) -> str:
     """What an agent recorded as the sizes around a compaction: ``297,190 → 16,970 tokens``; empty
-    for nothing (0 and None)."""
+    for nothing (0 and None). ``reported``: with the first reply after it, 0 for nothing."""
     if before > 0 and after is not None:
         return f"{full(before)} → {full(after)} tokens"
-    return f"{full(before)} tokens before" if before > 0 else ""
+    reply = f", {full(reported)} with the next reply" if reported else ""
+    return f"{full(before)} tokens before{reply}" if before > 0 else ""
 
 
 def reason(of: str, known: Known) -> str:

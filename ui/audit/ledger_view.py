@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.rules import rule_of
-from explorer.session.payloads import Previews
+from explorer.session.records import Previews
 from ui.audit.known import ProvenanceBadge, entry_figure, entry_tokens_words
 from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links

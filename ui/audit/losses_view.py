@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.losses import Loss, Repair, Severity
+from explorer.audit.findings import Loss, Repair, Severity
 from explorer.audit.provenance import Known
 from explorer.audit.words import SEVERITY_TITLES, unread_words
 from explorer.session.tree import SessionTree
@@ -124,11 +124,15 @@ class LossWidget(QWidget):
         self.entry_requested.emit(int(link.removeprefix("entry:")))
 
 
-ALL_ACCOUNTED_FOR = (
-    "check", "Every entry was kept or summarized",
-    "What a summary left out is on the pages Needed again and Findings.",
+NONE_DROPPED = (
+    "compaction", "No entry was dropped without a summary",
+    "What the summary itself left out is on the page Findings.",
 )  # fmt: skip
 """The sign and the words where nothing is lost."""
+NOTHING_COMPACTED = (
+    "compaction", "Nothing was compacted here",
+    "What a compaction drops without a summary is listed here, with its cause.",
+)  # fmt: skip
 
 
 class LossesView(QWidget):
@@ -136,6 +140,8 @@ class LossesView(QWidget):
 
     entry_requested = Signal(int)
     repair_requested = Signal(object, object)
+    findings_requested = Signal()
+    """What a summary itself left out is to be shown."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -150,7 +156,8 @@ class LossesView(QWidget):
         self.part.entry_requested.connect(self.entry_requested)
         self.part.repair_requested.connect(self.repair_requested)
         self.part.setAccessibleName("Cause and repair")
-        self.empty = EmptyState(*ALL_ACCOUNTED_FOR, parent=self)
+        self.empty = EmptyState(*NONE_DROPPED, action="Sho&w findings", parent=self)
+        self.empty.pressed.connect(self.findings_requested)
         self._pages = OnePage(self)
         self._pages.add(self.empty)
         self._pages.add(self._build())
@@ -167,16 +174,21 @@ class LossesView(QWidget):
         return page
 
     def show_losses(
-        self, losses: Sequence[Loss], tree: SessionTree | None, unread: Sequence[int] = ()
+        self,
+        losses: Sequence[Loss],
+        tree: SessionTree | None,
+        unread: Sequence[int] = (),
+        is_compacted: bool = True,
     ) -> None:
         """Show the losses of a path; the chosen one stays where it is still there. ``unread``: the
         compactions whose summaries cannot be read."""
         unknown = unread_words(unread)
-        icon, title, text = ALL_ACCOUNTED_FOR
+        icon, title, text = NONE_DROPPED if is_compacted else NOTHING_COMPACTED
         if unknown:
             icon, title = "unknown", "No loss was found, as far as the file tells"
             text = f"{unknown} What was kept word for word is on the page Ledger."
         self.empty.set_words(title, text, icon)
+        self.empty.button.setVisible(is_compacted)
         chosen = self.chosen()
         self.model.use_session(tree)
         self.model.show(losses)

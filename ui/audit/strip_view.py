@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
 from explorer.audit.ledger import LedgerVerdict, run_verdict
-from explorer.audit.strip import Strip
+from explorer.audit.overview import Strip
 from ui.audit.words import VERDICTS, texture
 from ui.theme import (
     S4,

@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.losses import Repair, Severity
+from explorer.audit.findings import Repair, Severity
 from explorer.audit.overview import Overview
 from explorer.audit.provenance import Provenance, sizes_known
 from explorer.audit.source_agent import SourceAgent
 from explorer.compaction.profile import Profile
-from explorer.session.payloads import Previews
+from explorer.session.records import Previews
 from ui.audit.branch_view import BranchView
 from ui.audit.fidelity.page import FidelityPage
 from ui.audit.known import ProvenanceBadge, around_words, recorded_words
@@ -149,8 +149,9 @@ class AuditHead(QWidget):
         self._first.addWidget(self._buttons)
         self._details = QWidget(self)
         rest = column_in(self._details, S8)
-        rest.addLayout(self._line("Ru&les of", self.rules))
+        # With the moment, whose compaction it is of.
         rest.addLayout(row(self.figure, self.badge, wide=self.figure))
+        rest.addLayout(self._line("Ru&les of", self.rules))
         lines.addLayout(self._first)
         for part in (self._details, self.headline):
             lines.addWidget(part)
@@ -281,6 +282,7 @@ class AuditTab(QWidget):
         self.bar.chosen.connect(self._turn)
         self.report.clicked.connect(self.report_requested)
         self.losses.repair_requested.connect(self.repair_requested)
+        self.losses.findings_requested.connect(self.show_findings)
         for page in (self.ledger, self.losses, self.strip, self.branches):
             page.entry_requested.connect(self.entry_requested)
 
@@ -332,6 +334,11 @@ class AuditTab(QWidget):
         """Turn to the losses, with the keyboard on them."""
         self.show_page(LOSSES)
         self.losses.table.setFocus()
+
+    def show_findings(self) -> None:
+        """Turn to the findings, with the keyboard on the page's name."""
+        self.show_page(FINDINGS)
+        self.bar.button(self._titles.index(FINDINGS)).setFocus()
 
     def page(self) -> str:
         """The title of the page that is shown."""
@@ -403,7 +410,8 @@ class AuditTab(QWidget):
         self.head.show_headline(headline(found), lost_words(found))
         self.ledger.show_ledger(found.ledger, previews)
         if not same_path:
-            self.losses.show_losses(found.losses, tree, found.unread)
+            is_compacted = bool(found.generations.all)
+            self.losses.show_losses(found.losses, tree, found.unread, is_compacted)
             self.strip.show_strip(found.strip)
             self.branches.show_branches(found.branches, tree, previews, found.generations.tokens_of)
         self.set_count(LOSSES, len(found.losses))
@@ -435,9 +443,12 @@ class AuditTab(QWidget):
             return
         recorded = ledger.tree.columns.compactions[by.compaction].tokens_before
         before, after = every.sizes_around(by.compaction)
-        told, counted = recorded_words(recorded, found.recorded_after), around_words(before, after)
+        told = recorded_words(recorded, found.recorded_after, found.reported_after)
+        counted = around_words(before, after)
+        # Whichever row below is chosen, it may be of another compaction.
         recorded_part = f"recorded by the agent {told} · " if told else ""
-        self.figure.setText(f"Compaction #{by.compaction}: {recorded_part}counted here {counted}")
+        words = f"In force: compaction #{by.compaction}, {recorded_part}"
+        self.figure.setText(f"{words}counted here {counted}")
         known = sizes_known(recorded, made_here=False, difference=found.difference)
         self.badge.set_known(known)
         self.figure.setToolTip(known.basis)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from explorer.audit.findings import Repair, Severity
 from explorer.audit.ledger import TEXTURES, LedgerVerdict
-from explorer.audit.losses import Repair, Severity
 from explorer.audit.words import LEDGER_MEANINGS, LEDGER_TITLES
 from explorer.compaction.partition import Verdict
 

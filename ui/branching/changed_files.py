@@ -12,9 +12,15 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from explorer.services.changed_files import ChangedFile, changed_files, recorded_change
+from explorer.services.changed_files import (
+    ChangedFile,
+    GitError,
+    changed_files,
+    difference,
+    recorded_change,
+    restore,
+)
 from explorer.services.document import Document
-from explorer.services.git_files import GitError, difference, restore
 from explorer.services.navigation import NavigationPlan
 from explorer.session.text_difference import DifferenceLine
 from ui import theme

@@ -20,16 +20,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.agent.events import RoundStarted, ToolEnded, ToolStarted, TurnEvent
 from explorer.agent.loop import TurnLimits
-from explorer.agent.prompt import UserPrompt
+from explorer.agent.turn_interface import (
+    RoundStarted,
+    ToolEnded,
+    ToolStarted,
+    TurnEvent,
+    UserPrompt,
+)
 from explorer.agent.workspace import Workspace
 from explorer.models.catalogue import levels_of
 from explorer.models.client import CancelToken, Silence, TextDelta, ThinkingDelta, UsageReport
 from explorer.models.request import ThinkingLevel, as_level
 from explorer.models.retry import Retry
+from explorer.services.agent_turns import FEWEST, MOST, ParallelRun, ParallelRuns, RunOrder
 from explorer.services.document import Document
-from explorer.services.parallel_runs import FEWEST, MOST, ParallelRun, ParallelRuns, RunOrder
 from explorer.session.branch_difference import (
     duration,
 )

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from PySide6.QtGui import QKeySequence
 
-from ui.actions import AUDIT, COMPACTION, TOOLS, ActionSpec, MenuEntry
+from ui.actions import AUDIT, BELOW, COMPACTION, TOOLS, ActionSpec, MenuEntry
 from ui.session import WindowSession
 
 NEEDS_DATABASE = ("extensions",)
-NEEDS_SESSION = ("compact", "prune", "save_report", "rules", "compare_profiles", "what_if")
+NEEDS_SESSION = (
+    "compact",
+    "instructions",
+    "prune",
+    "save_report",
+    "rules",
+    "compare_profiles",
+    "what_if",
+)
 NEEDS_CUT = ("show_cut", "request")
+HERE = COMPACTION + BELOW + "At the selected &entry"
+NEEDS_SELECTED_ENTRY = ("compact_here",)
 NEEDS_ENTRY_ON_PATH = ("pin", "omit", "up_to_here", "from_here")
 
 
@@ -20,6 +30,9 @@ def compaction_actions(session: WindowSession) -> list[MenuEntry]:
                     COMPACTION, ("Ctrl+K",)), session.compaction.preview),
         (ActionSpec("summarize", "&Summarize", "Make a draft of the summary",
                     COMPACTION, ("Ctrl+Shift+K",)), session.compaction.start_from_action),
+        (ActionSpec("instructions", "&Write instructions",
+                    "Say what the next summary must not lose", COMPACTION, ("Ctrl+I",)),
+         session.compaction.write_instructions),
         (ActionSpec("prune", "P&rune tool output…",
                     "See which old tool results could give way to notes, and why",
                     COMPACTION, ("Ctrl+Alt+P",)), session.pruning.ask),
@@ -38,22 +51,26 @@ def compaction_actions(session: WindowSession) -> list[MenuEntry]:
 
 
 def shaping_actions(session: WindowSession) -> list[MenuEntry]:
-    """What is done with the selected entry, for every compaction to come."""
+    """What is done at or with the selected entry."""
     shaping, pane = session.entry_edits, session.window.map
     return [
+        (ActionSpec("compact_here", "Pre&view a compaction here",
+                    "See what a compaction at the selected entry would do; the leaf stays",
+                    HERE, ("Ctrl+Alt+E",)),
+         lambda: session.session_views.preview_at(pane.selected)),
         (ActionSpec("pin", "P&in or unpin",
                     "Keep the selected entry word for word through every compaction (P on the map)",
-                    COMPACTION, ("Ctrl+Alt+I",), separator=True),
+                    HERE, ("Ctrl+Alt+I",)),
          lambda: shaping.toggle_pin(pane.selected)),
         (ActionSpec("omit", "&Omit or take in again",
                     "Leave the selected entry out of the context and of summaries (O on the map)",
-                    COMPACTION, ("Ctrl+Alt+O",)), lambda: shaping.toggle_omission(pane.selected)),
+                    HERE, ("Ctrl+Alt+O",)), lambda: shaping.toggle_omission(pane.selected)),
         (ActionSpec("up_to_here", "Summarize up to &here…",
-                    "A compaction whose cut falls after the selected entry", COMPACTION,
+                    "A compaction whose cut falls after the selected entry", HERE,
                     ("Ctrl+Alt+U",)), lambda: shaping.up_to(pane.selected)),
         (ActionSpec("from_here", "Summarize &from here…",
                     "Keep what stands before the selected entry, and tell the rest by a summary",
-                    COMPACTION, ("Ctrl+Alt+H",)), lambda: shaping.from_here(pane.selected)),
+                    HERE, ("Ctrl+Alt+H",)), lambda: shaping.from_here(pane.selected)),
     ]  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from explorer.compaction.background import RunState
 from explorer.compaction.reasons import share_text
 from explorer.models.retry import Retry
-from explorer.services.auto_compaction.confirmation import CompactHere, CompactionQuestion, NotNow
 from explorer.services.auto_compaction.controller import AutomaticCompaction
+from explorer.services.auto_compaction.guards import CompactHere, CompactionQuestion, NotNow
 from explorer.services.changes import (
     AutomaticChanged,
     BackgroundChanged,

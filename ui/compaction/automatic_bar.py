@@ -7,7 +7,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from explorer.services.auto_compaction.confirmation import CompactionQuestion, NotNow
+from explorer.services.auto_compaction.guards import CompactionQuestion, NotNow
 from ui import theme
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import short

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from explorer.compaction.background import RunState
-from explorer.services.auto_compaction.confirmation import CompactionQuestion
+from explorer.services.auto_compaction.guards import CompactionQuestion
 from explorer.services.changes import (
     AutomaticChanged,
     BackgroundChanged,

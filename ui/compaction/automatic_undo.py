@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
-from explorer.agent.prompt import UserPrompt
+from explorer.agent.turn_interface import UserPrompt
 from explorer.compaction.triggers import (
     limits_of,
 )

@@ -12,9 +12,8 @@ from explorer.formats import adapter_of
 from explorer.models.catalogue import ModelInfo, cannot_summarize
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.edits import NothingToUndo
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.actions import NO_SESSION
@@ -156,6 +155,11 @@ class CompactionController(QObject):
         """Show the tab, and its cut on the map, whether it was shown or not."""
         self._state.window.show_tab("compaction")
         self._tab_shown()
+
+    def write_instructions(self) -> None:
+        """Show the tab with the keyboard on the instructions."""
+        self._state.window.show_tab("compaction")
+        self._panel.set_up()
 
     def _tab_shown(self) -> None:
         """Reveal the cut on the map when the tab is opened; a lesson shows what it is about."""

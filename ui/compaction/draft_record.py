@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from explorer.extensions.records import TITLES, HookRecord, records_of
+from explorer.extensions.answers import TITLES, HookRecord, records_of
 from explorer.models.catalogue import REMOTE
-from explorer.services.draft_records import Draft
-from explorer.services.summary_request import Attempt
+from explorer.services.draft_records import Attempt, Draft
 from ui.theme import S4, S8, S16, set_tone
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption

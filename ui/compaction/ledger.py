@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.compaction.partition import Partition
-from explorer.session.payloads import Previews
+from explorer.session.records import Previews
 from explorer.session.tree import SessionTree
 from ui.audit.known import entry_figure, entry_tokens_words
 from ui.compaction.words import entry_links

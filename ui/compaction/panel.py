@@ -217,6 +217,7 @@ class CompactionPanel(QWidget):
         setup.compare_asked.connect(self.compare_asked)
         setup.entry_requested.connect(self.entry_requested)
         setup.automatic_cut_asked.connect(lambda: self.set_cut(None))
+        setup.place_asked.connect(self.set_at)
         setup.request_asked.connect(self.show_requests)
         setup.summarize_asked.connect(self.summarize)
         setup.model_chosen.connect(self._model_picked)
@@ -264,7 +265,9 @@ class CompactionPanel(QWidget):
         self.refresh()
 
     def set_at(self, at: int | None) -> None:
-        """Preview at another entry; None is the leaf."""
+        """Preview at another entry; None is the leaf, wherever it moves."""
+        if self._document is not None and at == self._document.leaf:
+            at = None
         if at != self._at:
             self._at = at
             self._cut.forget()
@@ -347,8 +350,7 @@ class CompactionPanel(QWidget):
             self._cut.forget()
             shown = document.compaction.preview(self._at, self._profile, self._settings, None)
         self._shown = shown
-        at_leaf = self._at is None or self._at == document.leaf
-        self.setup.show_partition(document, shown, self.cut is not None, at_leaf)
+        self.setup.show_partition(document, shown, self.cut is not None)
         if self._draft is not None:
             self._draft.refresh()
         self.partition_changed.emit(shown)

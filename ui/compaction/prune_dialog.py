@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import PlannedResult, PruningPlan
-from explorer.session.payloads import Previews
+from explorer.session.records import Previews
 from explorer.session.tree import SessionTree
 from ui import theme
 from ui.theme.verdicts import PRUNED

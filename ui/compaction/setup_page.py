@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
@@ -49,7 +50,7 @@ class PartScroller(QObject):
 
     def _show(self) -> None:
         part, body = self._part, self._area.widget()
-        if part is None or body is None or not body.isAncestorOf(part):
+        if part is None or not isValid(part) or body is None or not body.isAncestorOf(part):
             return
         # Of a text, Qt's own way would show the line with the cursor alone.
         top = part.mapTo(body, QPoint(0, 0)).y()
@@ -80,6 +81,7 @@ class SetupPage(QWidget):
     compare_asked = Signal()
     entry_requested = Signal(int)
     automatic_cut_asked = Signal()
+    place_asked = Signal(int)
     request_asked = Signal()
     summarize_asked = Signal()
     model_chosen = Signal(str)
@@ -92,6 +94,7 @@ class SetupPage(QWidget):
         self._profile = Profile("", "")
         self._settings = Settings()
         self.shown: Partition | None = None
+        self._selected = -1
         # Placed before it is filled: a subtree that moves is styled anew, part by part.
         self.area = area = WholeArea(self)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -135,6 +138,7 @@ class SetupPage(QWidget):
         part.compare_asked.connect(self.compare_asked)
         part.entry_requested.connect(self.entry_requested)
         part.automatic_cut_asked.connect(self.automatic_cut_asked)
+        part.place_asked.connect(self.place_asked)
         self._add(part)
 
     def _build_shaping(self) -> None:
@@ -297,16 +301,15 @@ class SetupPage(QWidget):
         """The id of the model chosen; empty when there is none."""
         return self.outcome_part.chosen_model()
 
-    def show_partition(
-        self, document: Document, shown: Partition, by_hand: bool, at_leaf: bool
-    ) -> None:
+    def show_partition(self, document: Document, shown: Partition, by_hand: bool) -> None:
         """Show what a compaction would do."""
         cut_moved = self.shown is None or self.shown.cut != shown.cut
         self.shown = shown
-        self.budget.show_partition(shown, self._profile, self._settings, at_leaf)
-        self.following.show_partition(shown, by_hand)
+        self.budget.show_partition(shown, self._profile, self._settings)
+        self.following.show_partition(shown, by_hand, document.leaf)
         self.ledger.show_partition(shown, document.tree, document.payloads.shown)
         self.entry_why.show_partition(shown, document.tree)
+        self._keep_marked()
         if cut_moved:
             self._reveal_cut(shown)
         self.request.setEnabled(is_possible(shown))
@@ -316,14 +319,27 @@ class SetupPage(QWidget):
     def show_entry(self, entry: int) -> None:
         """Follow an entry that was selected in another view; -1 for none."""
         self.entry_why.show_entry(entry)
-        shown = self.shown
+        self.following.show_selected(entry)
+        self._selected = entry
+        row = self._mark_selected()
+        if row >= 0:
+            self.table.scrollTo(self.ledger.index(row, 0))
+
+    def _mark_selected(self) -> int:
+        """Make the row of the selected entry the current one; returns it, or -1."""
+        shown, entry = self.shown, self._selected
         position = shown.path.position(entry) if shown is not None and entry >= 0 else -1
         row = self.ledger.row_of(position)
-        if row >= 0:
+        if row < 0:
+            self.table.setCurrentIndex(QModelIndex())
+        elif row != self.table.currentIndex().row():
             self.table.selectRow(row)
-            self.table.scrollTo(self.ledger.index(row, 0))
-        else:
-            self.table.clearSelection()
+        return row
+
+    def _keep_marked(self) -> None:
+        """Other rows may have no current one, which the arrow keys would begin at."""
+        if not self.table.currentIndex().isValid():
+            self._mark_selected()
 
     def _row_chosen(self, current: QModelIndex) -> None:
         """The arrow keys walk through the sentences."""
@@ -382,6 +398,7 @@ class SetupPage(QWidget):
 
     def _filter(self, key: str) -> None:
         self.ledger.set_filter(int(key) if key else -1)
+        self._keep_marked()
         if not key and self.shown is not None:
             self._reveal_cut(self.shown)
 

@@ -20,6 +20,7 @@ from ui.audit.known import MARK, ProvenanceBadge
 from ui.compaction.words import (
     beyond_words,
     is_possible,
+    place_words,
     plain_reason,
     price_text,
     provider_words,
@@ -108,11 +109,8 @@ class BudgetPart(QWidget):
         column.addLayout(row(self.provider, self.provider_badge, wide=self.provider))
         column.addWidget(self.smaller)
 
-    def show_partition(
-        self, shown: Partition, profile: Profile, settings: Settings, at_leaf: bool
-    ) -> None:
+    def show_partition(self, shown: Partition, profile: Profile, settings: Settings) -> None:
         """Show how full the window is, and what of it is what."""
-        where = "" if at_leaf else f" at #{shown.preparation.leaf}"
         window = self._window = settings.context_window
         self._unfit = unfit_words(profile, settings, self._model_window)
         self._tell_smaller()
@@ -124,7 +122,7 @@ class BudgetPart(QWidget):
         else:
             taken, set_here = f"{entries} of {set_here}", ""
         parts = [
-            f"Entries in the context{where}: {taken} tokens ({shown.counted_by})", set_here,
+            f"Entries in the context: {taken} tokens ({shown.counted_by})", set_here,
             f"threshold {'about ' if mark.about else ''}{short(mark.tokens)}",
         ]  # fmt: skip
         self.heading.setText(" · ".join(filter(None, parts)))
@@ -144,7 +142,7 @@ class BudgetPart(QWidget):
         self.badge.set_known(counted, "Entries in the context")
         words = provider_words(shown)
         self.provider.setText(words)
-        self.provider.setToolTip(beyond_words(shown))
+        explain(self.provider, "beyond the entries", beyond_words(shown))
         self.provider.setVisible(bool(words))
         self.provider_badge.set_known(whole if words else None)
 
@@ -174,6 +172,8 @@ class RulesPart(QWidget):
     compare_asked = Signal()
     entry_requested = Signal(int)
     automatic_cut_asked = Signal()
+    place_asked = Signal(int)
+    """The entry at which it is to be previewed."""
     prompts_asked = Signal()
     lesson_asked = Signal()
     """Why the cut falls where it does is to be taught."""
@@ -199,8 +199,13 @@ class RulesPart(QWidget):
         explain(self.window_size, "context window")
         explain(self._label, "profile")
         # Made in the order in which they stand, which is that of the Tab key.
+        self.place = ClickLabel(self)
+        bind_font(self.place, small_font)
+        set_tone(self.place, "dim")
         self.why = ClickLabel(self)
-        self.why.link.connect(self._follow)
+        for label in (self.place, self.why):
+            label.link.connect(self._follow)
+        self._at = self._leaf = self._selected = -1
         self.rules = LinkButton("Ru&les ▸", self)
         self.rules.setToolTip("What the profile stands for, and its rules, one sentence each")
         self.rules.clicked.connect(self.rules_asked)
@@ -228,7 +233,8 @@ class RulesPart(QWidget):
             slider.changed.connect(self._size_changed)
             column.addWidget(slider)
         # The sentence next to the sliders that change it, both in sight in a low window.
-        column.addWidget(self.why)
+        for label in (self.place, self.why):
+            column.addWidget(label)
         column.addLayout(links)
 
     def _sliders(self) -> tuple[NumberSlider, ...]:
@@ -288,13 +294,28 @@ class RulesPart(QWidget):
             else "The words that ask for the summary, to be read and changed"
         )
 
-    def show_partition(self, shown: Partition, by_hand: bool) -> None:
-        """Say why the cut falls where it falls."""
+    def show_partition(self, shown: Partition, by_hand: bool, leaf: int) -> None:
+        """Say where it is previewed, and why the cut falls where it falls."""
+        self._at, self._leaf = shown.preparation.leaf, leaf
+        self._show_place()
         self.learn.setVisible(not by_hand and isinstance(shown.preparation, Preparation))
         other = f" No profile has the rules of {self.agent}, which may cut elsewhere."
         other = other if self.agent else ""
         reason, plain = reason_html(shown, by_hand), plain_reason(shown, by_hand)
         self.why.set_words(reason + escape(other), plain + other)
+
+    def show_selected(self, entry: int) -> None:
+        """Offer the preview at the entry that is selected; -1 for none."""
+        self._selected = entry
+        self._show_place()
+
+    def _show_place(self) -> None:
+        where, other, link = place_words(self._at, self._leaf, self._selected)
+        if other < 0:
+            self.place.set_words(where, where)
+        else:
+            self.place.set_words(f'{where}; <a href="at:{other}">{link}</a>', f"{where}; {link}")
+        self.place.setVisible(self._leaf >= 0)
 
     # what was done -----------------------------------------------------------------------------
 
@@ -313,6 +334,8 @@ class RulesPart(QWidget):
         kind, _, value = link.partition(":")
         if kind == "entry":
             self.entry_requested.emit(int(value))
+        elif kind == "at":
+            self.place_asked.emit(int(value))
         else:
             self.automatic_cut_asked.emit()
 

@@ -55,16 +55,36 @@ def reason_html(shown: Partition, by_hand: bool) -> str:
     return text
 
 
+def place_words(at: int, leaf: int, selected: int) -> tuple[str, int, str]:
+    """Where it is previewed, and the other place that a person may mean, which is the leaf, or from
+    there the selected entry: its entry (-1: none), and what a link to it says."""
+    if at != leaf:
+        return f"Previewed at #{at}", leaf, f"at the leaf, #{leaf}, instead"
+    if selected in (-1, leaf):
+        return f"Previewed at the leaf, #{leaf}", -1, ""
+    return f"Previewed at the leaf, #{leaf}", selected, f"preview at #{selected} instead"
+
+
+_TELLING_RATIO = 0.05
+"""What a provider counts for each token here, when it is off by less, is not said."""
+
+
 def provider_words(shown: Partition) -> str:
     """What the provider reported of the same context; empty where it reported nothing."""
     reported, counted = shown.tokens_before, shown.context_estimate
     if not shown.preparation.tokens_source.startswith("provider") or reported == counted:
         return ""
-    if reported > counted:
-        ratio = shown.preparation.size.ratio
-        freed = f"; of what is freed {ratio:.2f} for each token here" if ratio != 1 else ""
-        return f"The provider counts {short(reported)}, {short(reported - counted)} more{freed}."
-    return f"The provider counts {short(reported)}, {short(counted - reported)} less."
+    newer = shown.preparation.size.trailing_tokens
+    whole = f"The provider counted {short(reported - newer)}"
+    if newer:
+        whole += f", {short(newer)} came since: {short(reported)}"
+    if reported <= counted:
+        return f"{whole}, {short(counted - reported)} less than here."
+    words = f"{whole}, {short(reported - counted)} of it beyond the entries."
+    ratio = shown.preparation.size.ratio
+    if abs(ratio - 1) >= _TELLING_RATIO:
+        words += f" Each token freed here frees {ratio:.1f} there."
+    return words
 
 
 def sum_words(shown: Partition, summary_tokens: int, *, guessed: bool = False) -> str:

@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.agent.allow_patterns import pattern_of
-from explorer.agent.approval import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from explorer.agent.approval import ApprovalAnswer, ApprovalChoice, ApprovalRequest, pattern_of
 from explorer.session.text_difference import DifferenceLine
 from explorer.session.visible_text import end_of, exact, folded, size_words, visible_line
 from ui import theme

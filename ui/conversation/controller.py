@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from explorer.agent.prompt import UserPrompt
-from explorer.agent.tools.context import OutputFiles
+from explorer.agent.tools.port import OutputFiles
+from explorer.agent.turn_interface import UserPrompt
 from explorer.compaction.triggers import manual_now
 from explorer.models.client import Cancelled, CancelToken
 from explorer.models.request import ThinkingLevel, as_level

@@ -12,7 +12,13 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
-from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStarted, TurnEvent
+from explorer.agent.turn_interface import (
+    RoundStarted,
+    ToolEnded,
+    ToolOutput,
+    ToolStarted,
+    TurnEvent,
+)
 from explorer.models.client import Silence, TextDelta, ThinkingDelta, ToolCallReady
 from explorer.models.retry import Retry
 from explorer.services.document import Document

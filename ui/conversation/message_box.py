@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QImage
 
-from explorer.agent.prompt import UserPrompt
+from explorer.agent.turn_interface import UserPrompt
 from explorer.agent.workspace import (
     Walk,
     Workspace,

@@ -9,8 +9,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from explorer.agent.events import ToolEnded, ToolStarted, TurnEvent
-from explorer.agent.prompt import UserPrompt
+from explorer.agent.turn_interface import ToolEnded, ToolStarted, TurnEvent, UserPrompt
 from explorer.services.document import Document
 from ui import theme
 from ui.conversation.agent_bar import AgentBar

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.agent.prompt import (
+from explorer.agent.turn_interface import (
     Queued,
 )
 from explorer.models.retry import Retry

@@ -8,9 +8,15 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from explorer.agent.events import Steered, TurnEvent, TurnResult
 from explorer.agent.loop import TurnLimits
-from explorer.agent.prompt import MessageQueue, Queued, UserPrompt
+from explorer.agent.turn_interface import (
+    MessageQueue,
+    Queued,
+    Steered,
+    TurnEvent,
+    TurnResult,
+    UserPrompt,
+)
 from explorer.models.client import CancelToken
 from explorer.models.request import ThinkingLevel
 from explorer.models.retry import Retry

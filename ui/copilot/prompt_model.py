@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from explorer.prompting.layout import PromptNode
+from explorer.prompting.elements import PromptNode
 from explorer.prompting.rendered_prompt import BudgetExceededError, Dropped, render
 
 if TYPE_CHECKING:  # the workbench is there after the first paint, its types before
@@ -20,7 +20,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor
 
-from explorer.prompting.layout import HIGHEST
+from explorer.prompting.elements import HIGHEST
 from ui.theme import mono_font, theme
 from ui.widgets.figures import full, short
 from ui.widgets.table import RIGHT, Column, Index

@@ -6,8 +6,8 @@ import asyncio
 
 from PySide6.QtCore import QObject
 
+from explorer.extensions.answers import TITLES, HookRecord
 from explorer.extensions.manager import Extensions, Listed, Project
-from explorer.extensions.records import TITLES, HookRecord
 from explorer.services.changes import ExtensionsActed
 from ui.app_state import AppState
 from ui.extensions.dialog import ExtensionsDialog

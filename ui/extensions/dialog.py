@@ -16,14 +16,15 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.extensions.manager import (
+    PROJECT_FOLDER,
     ExampleError,
     Extensions,
     Listed,
     Project,
+    TrustError,
     examples,
     install_example,
 )
-from explorer.extensions.trust import PROJECT_FOLDER, TrustError
 from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.dialogs import TwoPaneDialog, fit

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
-from explorer.agent.context_port import Outgoing
+from explorer.agent.turn_interface import Outgoing
 from explorer.audit.provenance import (
     Known,
     context_known,

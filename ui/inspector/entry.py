@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.excerpt import QuotedText, quoted
+from explorer.audit.findings import QuotedText, quoted
 from explorer.audit.provenance import weight_known
 from explorer.facts.fact import Span
 from explorer.services.document import Document

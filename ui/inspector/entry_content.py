@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from explorer.session.entries import Entry, ShellMessage, TextBlock
 from explorer.session.kinds import Flag, Kind
-from explorer.session.payloads import Payloads
+from explorer.session.records import Payloads
 from explorer.session.tree import SessionTree
 from ui.widgets.message_blocks import (
     Block,

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.excerpt import QuotedText
+from explorer.audit.findings import QuotedText
 from ui.inspector.markdown_view import MarkdownView
 from ui.theme import S4, S8, S16, bind_icon, scaled, theme
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton, set_plain, set_rich

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
 from explorer.compaction.preparation import Preparation
+from explorer.services.lessons.answer import Place
 from explorer.services.lessons.lesson import Lesson
-from explorer.services.lessons.shelf import Shelf, read_shelf
-from explorer.services.lessons.situation import Place
+from explorer.services.lessons.lesson_file import Shelf, read_shelf
 from ui.app_state import AppState
 from ui.lessons.lesson_run import LessonRun
 from ui.lessons.window_place import (

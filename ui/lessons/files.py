@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.formats import ExportError
 from explorer.services.document import Document
-from explorer.services.lessons.bundle import SUFFIX, BundleError, read_bundle, write_bundle
 from explorer.services.lessons.lesson import Lesson
+from explorer.services.lessons.lesson_file import SUFFIX, BundleError, read_bundle, write_bundle
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
 from ui.lessons.controller import LessonsController

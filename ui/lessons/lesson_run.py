@@ -12,13 +12,21 @@ from PySide6.QtWidgets import QWidget
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.services.document import Document
-from explorer.services.lessons.answer import Answer
+from explorer.services.lessons.answer import (
+    Answer,
+    NoAnswer,
+    Place,
+    Prediction,
+    Situation,
+    answer_words,
+    judge,
+    options_of,
+    situation_at,
+)
 from explorer.services.lessons.answers import ANSWERS
-from explorer.services.lessons.cut_answers import running_sums
+from explorer.services.lessons.context_answers import running_sums
 from explorer.services.lessons.lesson import Lesson, Step
 from explorer.services.lessons.places import find_place, rules_sentence
-from explorer.services.lessons.prediction import Prediction, answer_words, judge, options_of
-from explorer.services.lessons.situation import NoAnswer, Place, Situation, situation_at
 from ui.app_state import AppState
 from ui.lessons.overlay import Overlay
 from ui.lessons.pane import LessonsPane
@@ -210,7 +218,7 @@ class LessonRun(QObject):
         window, place = self._state.window, now.place
         self._moves = True
         self._state.try_rules(place.profile, place.settings)
-        window.compaction.set_at(None if place.at == now.document.leaf else place.at)
+        window.compaction.set_at(place.at)
         window.compaction.set_cut(None)
         if window.map.shown is Shown.LIST:
             window.map.show_as(Shown.BOTH)

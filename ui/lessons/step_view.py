@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.services.lessons.answer import Judged, Prediction
 from explorer.services.lessons.lesson import Lesson, Step
-from explorer.services.lessons.prediction import Judged, Prediction
 from ui import theme
 from ui.lessons.words import meaning_of, plain, rich
 from ui.theme import S4, S8, S12, S16

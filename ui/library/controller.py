@@ -16,7 +16,7 @@ from explorer.formats import ExportError, FormatError, ReadCancelled, adapter_of
 from explorer.formats.pi.export import shape_note
 from explorer.services.counting_process import ProcessCounter
 from explorer.services.document import Document
-from explorer.services.lessons.bundle import is_bundle
+from explorer.services.lessons.lesson_file import is_bundle
 from explorer.services.session_export import ExportForm, secrets_note
 from explorer.store.rows import ImportCancelled, ImportReport, SessionRow, StoreError
 from explorer.store.salvage import salvage

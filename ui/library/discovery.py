@@ -12,11 +12,20 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 
 from explorer.services.changes import SessionsChanged
-from explorer.services.discovery import FIND, ListedSession, Scan, listing, places_of, scan
-from explorer.services.found_import import FoundImport, ImportOutcome, ImportState
-from explorer.services.session_watch import SessionWatch
+from explorer.services.discovery import (
+    FIND,
+    FoundImport,
+    ImportOutcome,
+    ImportState,
+    ListedSession,
+    Scan,
+    listing,
+    places_of,
+    scan,
+)
+from explorer.services.follower import SessionWatch
+from explorer.settings.files import SettingsError
 from explorer.settings.live import SettingsChanged as SettingsFileChanged
-from explorer.settings.live import SettingsError
 from explorer.store.rows import ImportReport, StoreError
 from explorer.workbench import Workbench
 from ui.app_state import AppState

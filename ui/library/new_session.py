@@ -7,8 +7,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of, scenarios
-from explorer.models.offline.scenario_player import next_message
+from explorer.models.offline.scenario import (
+    Scenario,
+    ScenarioError,
+    next_message,
+    scenario_of,
+    scenarios,
+)
 from explorer.services.document import Document
 from explorer.services.session_files import make_sandbox
 from explorer.store.rows import StoreError

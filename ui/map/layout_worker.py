@@ -8,7 +8,7 @@ from array import array
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
-from explorer.compaction.entry_sizes import entry_sizes
+from explorer.compaction.path_view import entry_sizes
 from explorer.session.columns import SessionColumns
 from explorer.session.tree import SessionTree
 from ui.map.folds import branch_links

@@ -10,10 +10,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer.compaction.entry_sizes import EntrySizes
+from explorer.compaction.path_view import EntrySizes
 from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
-from explorer.session.payloads import Previews
+from explorer.session.records import Previews
 from explorer.session.tree import SessionTree
 from ui.map.folds import (
     Fold,

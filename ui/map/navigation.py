@@ -21,10 +21,9 @@ from PySide6.QtWidgets import (
 from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.edits import CannotShape
 from explorer.services.navigation import Leaving, NavigationPlan
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.session.payloads import Previews
+from explorer.session.records import Previews
 from explorer.session.tree import SessionTree
 from ui.map.canvas import Level
 from ui.map.interactions import compaction_entry

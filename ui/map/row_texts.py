@@ -13,7 +13,7 @@ from explorer.audit.provenance import (
     time_known,
     weight_known,
 )
-from explorer.compaction.entry_sizes import EntrySizes
+from explorer.compaction.path_view import EntrySizes
 from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
 from explorer.session.text import says_nothing

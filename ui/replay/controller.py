@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from explorer.agent.events import TurnEvent
+from explorer.agent.turn_interface import TurnEvent
 from explorer.models.client import CancelToken
 from explorer.services.changes import CompactionEnded, PruneMade
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.player import Pace, Played, Player, in_proportion
-from explorer.services.replay.recorded_session import recorded_session
+from explorer.services.recorded_session import recorded_session
+from explorer.services.session_replay import Pace, Played, Player, in_proportion
 from explorer.store.rows import StoreError
 from ui.app_state import AGENT_MODEL, AppState
 from ui.conversation.controller import AgentController

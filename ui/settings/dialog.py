@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.settings.files import SettingsLevel
+from explorer.settings.files import SettingsError, SettingsLevel
 from explorer.settings.keys import GROUPS, KEYS, SettingKey
-from explorer.settings.live import LiveSettings, SettingsError, project_file
+from explorer.settings.live import LiveSettings, project_file
 from ui.settings.fields import ALLOW, PatternsField, field_for
 from ui.settings.key_status import (
     SOURCE_WORDS,

@@ -18,11 +18,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.agent.allow_patterns import (
+from explorer.agent.approval import (
     pattern_of,
 )
-from explorer.settings.keys import MODEL, SettingKey
-from explorer.settings.kinds import ChoiceKind, Names, OnOff, Percent, RatioOrTokens, Whole, parsed
+from explorer.settings.keys import (
+    MODEL,
+    ChoiceKind,
+    Names,
+    OnOff,
+    Percent,
+    RatioOrTokens,
+    SettingKey,
+    Whole,
+    parsed,
+)
 from explorer.settings.live import PROFILE_KEY
 from ui.settings.key_status import KeyStatus, SettingsSurroundings
 from ui.theme import S4, S8, bind_font, mono_font, scaled

@@ -10,8 +10,7 @@ from msgspec import Struct, field
 
 from explorer.compaction.profile import Profile
 from explorer.settings.files import SettingsLevel, SettingsProblem, refused
-from explorer.settings.keys import SettingKey, profile_default
-from explorer.settings.kinds import shown
+from explorer.settings.keys import SettingKey, profile_default, shown
 from explorer.settings.live import LiveSettings, Set, Source
 
 SOURCE_WORDS = {

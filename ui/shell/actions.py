@@ -58,7 +58,7 @@ NEEDS_SESSION = (
     *compaction.NEEDS_SESSION,
     *agent.NEEDS_SESSION,
 )
-NEEDS_SELECTION = ("goto", "label")
+NEEDS_SELECTION = ("goto", "label", *compaction.NEEDS_SELECTED_ENTRY)
 NEEDS_LEAF = ("goto_start", "leaf")
 NEEDS_HITS = ("next_hit", "previous_hit")
 CHANGES = (

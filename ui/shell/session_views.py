@@ -340,7 +340,7 @@ class SessionViewsController(QObject):
             lambda: self._tab(index, "context")
         )
         menu.addAction("Preview a compaction here").triggered.connect(
-            lambda: self._tab(index, "compaction")
+            lambda: self.preview_at(index)
         )
         self.menu_opening.emit(menu, index)
         menu.addSeparator()
@@ -350,14 +350,16 @@ class SessionViewsController(QObject):
         )
         menu.popup(at)
 
+    def preview_at(self, index: int) -> None:
+        """Show what a compaction at an entry would do; the leaf stays where it is."""
+        self._state.window.compaction.set_at(index)
+        self._tab(index, "compaction")
+
     def _tab(self, index: int, tab: str) -> None:
-        document, window = self._state.document, self._state.window
-        if document is None:
-            return
-        window.map.select(index)
-        if tab == "compaction":
-            window.compaction.set_at(None if index == document.leaf else index)
-        window.show_tab(tab)
+        window = self._state.window
+        if self._state.document is not None:
+            window.map.select(index)
+            window.show_tab(tab)
 
     def _copy(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)

@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
-from explorer.session.payloads import Previews
+from explorer.session.records import Previews
 from explorer.session.tree import SessionTree
 from ui.theme import (
     S4,
@@ -335,6 +341,13 @@ class EntryTableView(Table):
 
     def _choose(self, index: Index) -> None:
         self.entry_chosen.emit(index.data(ENTRY))
+
+    def focusInEvent(self, event: QFocusEvent, /) -> None:
+        # Who only passes by chooses nothing; Qt would make the first row the current one.
+        if self.currentIndex().isValid():
+            super().focusInEvent(event)
+        else:
+            QAbstractScrollArea.focusInEvent(self, event)
 
     def mouseMoveEvent(self, event: QMouseEvent, /) -> None:
         # The sentence below the table may change its height with the chosen row: the rows then

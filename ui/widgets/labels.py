@@ -6,12 +6,14 @@ import re
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QFocusEvent,
     QFontMetrics,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QTextDocumentFragment,
 )
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
@@ -204,7 +206,8 @@ class LinkButton(QPushButton):
 
 
 class ClickLabel(RichLabel):
-    """Trusted rich text with links; Tab moves between them, Return follows one."""
+    """Trusted rich text with links; Tab moves between them, Return follows one. Without a link it
+    is no stop of the Tab key: nothing would show that it has the keyboard."""
 
     link = Signal(str)
 
@@ -223,17 +226,32 @@ class ClickLabel(RichLabel):
 
     def set_words(self, html: str, spoken: str) -> None:
         """Show ``html`` (already escaped where it quotes) and say ``spoken``."""
-        self._words = html
-        self.setText(html)
         self.setAccessibleName(spoken)
-        # The Tab key stops where there is something to follow.
-        has_links = "<a " in html
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if has_links else Qt.FocusPolicy.ClickFocus)
+        if html == self._words:
+            return
+        self._words = html
+        self._again()
+        policies = Qt.FocusPolicy
+        self.setFocusPolicy(policies.StrongFocus if "<a " in html else policies.ClickFocus)
+        if self.hasFocus():
+            self._go_to_link(first=True)
 
     def _again(self) -> None:
         # Links take their colour from the palette when the text is set.
         self.setText("")
         self.setText(self._words)
+
+    def focusInEvent(self, event: QFocusEvent, /) -> None:
+        """By Tab right to the first link, by Shift+Tab to the last."""
+        super().focusInEvent(event)
+        if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+            self._go_to_link(first=event.reason() is Qt.FocusReason.TabFocusReason)
+
+    def _go_to_link(self, *, first: bool) -> None:
+        """Have the keyboard on the first link, or on the last."""
+        words = QTextDocumentFragment.fromHtml(self._words).toPlainText()
+        self.setSelection(0 if first else len(words), 0)
+        self.focusNextPrevChild(first)
 
     def mousePressEvent(self, event: QMouseEvent, /) -> None:
         super().mousePressEvent(event)

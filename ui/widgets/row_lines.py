@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.session.kinds import Flag, Kind
-from explorer.session.payloads import Previews
+from explorer.session.records import Previews
 from explorer.session.text import legible
 from ui.widgets.loader import BackgroundJobs
 

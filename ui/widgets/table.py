@@ -427,9 +427,12 @@ class Table(QTableView):
     def moveCursor(
         self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier, /
     ) -> QModelIndex:
-        """Home and End go to the first and the last row, as rows are what is chosen."""
+        """Home and End go to the first and the last row, as rows are what is chosen; without a
+        current row the others go to the first in sight."""
         if action in (self.CursorAction.MoveHome, self.CursorAction.MoveEnd):
             modifiers |= Qt.KeyboardModifier.ControlModifier
+        elif not self.currentIndex().isValid():
+            return self.indexAt(self.whole_rows().topLeft())
         return super().moveCursor(action, modifiers)
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:

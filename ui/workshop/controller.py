@@ -13,17 +13,18 @@ from explorer.models.client import Cancelled, CancelToken
 from explorer.services.agent import InFolder
 from explorer.services.changes import PromptsChanged
 from explorer.services.document import Document
-from explorer.services.summary_request import SummaryOrder
-from explorer.services.template_preview import Where, preview_prompt
+from explorer.services.draft_records import SummaryOrder
 from explorer.services.template_trials import (
     NOT_USED,
     Trial,
     TrialCost,
     TrialPoint,
     TrialResult,
+    Where,
     can_be_tried,
     changes,
     points_of,
+    preview_prompt,
 )
 from explorer.settings.prompt_templates import (
     PromptTemplates,

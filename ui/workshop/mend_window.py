@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.audit.words import headline
-from explorer.compaction.verification_request import MOST_FINDINGS, Lack
+from explorer.compaction.requests import MOST_FINDINGS, Lack
 from explorer.facts.fact import (
     Fact,
 )

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.services.template_preview import PromptPreview
+from explorer.services.template_trials import PromptPreview
 from explorer.session.text_difference import (
     changed_lines,
 )

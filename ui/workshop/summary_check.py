@@ -17,9 +17,8 @@ from explorer.facts.fact_table import (
 )
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.summary_audit import Audited, Auditor
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.services.verification import Checked, Mended, check, mend, request_for
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind

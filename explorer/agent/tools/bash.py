@@ -17,9 +17,15 @@ from explorer.agent.shell import (
     CommandResult,
     run_command,
 )
-from explorer.agent.tools.context import ToolContext, ToolRun
-from explorer.agent.tools.port import Arguments, ToolOutcome, number_of, text_of
-from explorer.agent.tools.truncation import MOST_BYTES, MOST_LINES, Truncated, tail
+from explorer.agent.tools.content import MOST_BYTES, MOST_LINES, Truncated, tail
+from explorer.agent.tools.port import (
+    Arguments,
+    ToolContext,
+    ToolOutcome,
+    ToolRun,
+    number_of,
+    text_of,
+)
 
 LIVE_S = 0.05
 """Seconds between two pieces of live output."""

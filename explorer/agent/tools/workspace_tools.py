@@ -1,4 +1,6 @@
-"""The tools of a session: they work in a folder, ask before they change anything, and clean up."""
+"""The tools of a session: what is offered of them to a model, and how they are run. They work in a
+folder, ask before they change anything, and clean up.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +8,106 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from explorer.agent.allow_patterns import is_protected, suggested_for_command, suggested_for_file
-from explorer.agent.approval import ApprovalRequest, Approvals
+from explorer.agent.approval import (
+    ApprovalRequest,
+    Approvals,
+    is_protected,
+    suggested_for_command,
+    suggested_for_file,
+)
 from explorer.agent.shell import clean_environment
 from explorer.agent.tools.bash import bash
-from explorer.agent.tools.context import OutputFiles, ToolContext, ToolRun
 from explorer.agent.tools.edit import PlannedChange, apply_change, plan_edit, plan_write
-from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, text_of
-from explorer.agent.tools.read import read
-from explorer.agent.tools.search import find, grep, ls
-from explorer.agent.tools.specs import CHANGES_FILES, READ_ONLY, specs_of
+from explorer.agent.tools.port import (
+    Arguments,
+    OutputFiles,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    ToolRun,
+    text_of,
+)
+from explorer.agent.tools.read_only import find, grep, ls, read
 from explorer.agent.workspace import Workspace, WorkspaceError
 from explorer.models.events import CancelToken
 from explorer.models.request import ToolCall, ToolSpec
+from explorer.settings.prompt_templates import load_prompt
+
+READ_ONLY = ("read", "ls", "find", "grep")
+CHANGES_FILES = ("write", "edit", "bash")
+
+_TEXT: dict[str, Any] = {"type": "string"}
+_NUMBER: dict[str, Any] = {"type": "number"}
+_YES_NO: dict[str, Any] = {"type": "boolean"}
+_PAIRS: dict[str, Any] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "oldText": {"type": "string", "description": "What stands there now"},
+            "newText": {"type": "string", "description": "What is to stand there"},
+        },
+        "required": ["oldText", "newText"],
+    },
+}
+_FILE = (_TEXT, "File, relative to the workspace")
+_ARGUMENTS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
+    "read": {
+        "path": _FILE,
+        "offset": (_NUMBER, "First line, counted from 1"),
+        "limit": (_NUMBER, "Number of lines"),
+    },
+    "ls": {
+        "path": (_TEXT, "Folder; the workspace itself when left out"),
+        "limit": (_NUMBER, "Number of names; 500 when left out"),
+    },
+    "find": {
+        "pattern": (_TEXT, "Glob such as *.py or src/**/test_*.py"),
+        "path": (_TEXT, "Folder to search; the workspace when left out"),
+        "limit": (_NUMBER, "Number of files; 1,000 when left out"),
+    },
+    "grep": {
+        "pattern": (_TEXT, "Regular expression"),
+        "path": (_TEXT, "File or folder to search; the workspace when left out"),
+        "glob": (_TEXT, "Only files that this glob meets, such as *.py"),
+        "ignoreCase": (_YES_NO, "Upper and lower case are the same"),
+        "literal": (_YES_NO, "The pattern is a plain text"),
+        "context": (_NUMBER, "Lines before and after each hit"),
+        "limit": (_NUMBER, "Number of hits; 100 when left out"),
+    },
+    "write": {"path": _FILE, "content": (_TEXT, "All of the file")},
+    "edit": {"path": _FILE, "edits": (_PAIRS, "The passages to replace")},
+    "bash": {
+        "command": (_TEXT, "Command line"),
+        "timeout": (_NUMBER, "Seconds it may take"),
+    },
+}
+_REQUIRED = {
+    "read": ["path"], "ls": [], "find": ["pattern"], "grep": ["pattern"],
+    "write": ["path", "content"], "edit": ["path", "edits"], "bash": ["command"],
+}  # fmt: skip
+
+
+def specs_of(names: tuple[str, ...]) -> tuple[ToolSpec, ...]:
+    """The tools of those names, in that order."""
+    return tuple(
+        ToolSpec(
+            name,
+            load_prompt(f"tools/{name}"),
+            {
+                "type": "object",
+                "properties": {
+                    key: {**kind, "description": description}
+                    for key, (kind, description) in _ARGUMENTS[name].items()
+                },
+                "required": _REQUIRED[name],
+            },
+        )
+        for name in names
+    )
+
 
 _READ_ONLY_TOOLS: dict[str, Callable[[ToolContext, Arguments, ToolRun], ToolOutcome]] = {
     "read": read,

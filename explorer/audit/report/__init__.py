@@ -1,8 +1,6 @@
 """The audit as a document: HTML without scripts, Markdown, and JSON, all from one ``Report``."""
 
-from explorer.audit.report.checks import CHECKS, Failure, failures
-from explorer.audit.report.json_form import document
 from explorer.audit.report.model import VERSION, Report
-from explorer.audit.report.output import html, markdown
+from explorer.audit.report.output import CHECKS, Failure, document, failures, html, markdown
 
 __all__ = ["CHECKS", "VERSION", "Failure", "Report", "document", "failures", "html", "markdown"]

@@ -6,8 +6,16 @@ from array import array
 
 from msgspec import field
 
-from explorer.audit.simulation.measurement import Measure, SummarySize, measure_of, summary_size
-from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, KnownRun, Policy
+from explorer.audit.simulation.policy import (
+    NOTHING_KNOWN,
+    Assumptions,
+    KnownRun,
+    Measure,
+    Policy,
+    SummarySize,
+    measure_of,
+    summary_size,
+)
 from explorer.audit.simulation.result import (
     Compacted,
     Meter,
@@ -19,12 +27,12 @@ from explorer.audit.simulation.result import (
 from explorer.audit.simulation.simulated_context import RunningContext, TrackWeights, shape
 from explorer.audit.simulation.track import Track, track_of
 from explorer.compaction.context_size import context_size
+from explorer.compaction.messages import MAX_RESULT_UNITS
 from explorer.compaction.partition import SUMMARY_SHARE
 from explorer.compaction.path_view import SENT, entry_tokens
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import ToolResults
-from explorer.compaction.serialization import MAX_RESULT_UNITS
 from explorer.compaction.triggers import limits_of
 from explorer.session.context import context_at
 from explorer.session.edits import prunes_on

@@ -9,8 +9,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from explorer.audit.simulation.measurement import Costs, Measure, Prices, SummarySize
-from explorer.audit.simulation.policy import Policy
+from explorer.audit.simulation.policy import Costs, Measure, Policy, Prices, SummarySize
 
 CompactionCause = Literal["threshold", "overflow", "background", "prompt", "recorded"]
 """Why a compaction happened: ``background`` was made ahead, ``prompt`` because a prompt did not

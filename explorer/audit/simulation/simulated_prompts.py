@@ -17,8 +17,14 @@ from explorer.compaction import background as machine
 from explorer.compaction.automatic import run
 from explorer.compaction.background import BudgetedPrompts
 from explorer.compaction.profile.rules import Background, PromptBudget
-from explorer.prompting.agent_prompt import MessageBudget, message_budget, result_limit
-from explorer.prompting.summary_requests import SummaryPart, part_ahead, part_before_request
+from explorer.prompting.agent_prompt import (
+    MessageBudget,
+    SummaryPart,
+    message_budget,
+    part_ahead,
+    part_before_request,
+    result_limit,
+)
 from explorer.prompting.turns import CallResult, ConversationTurns, Round, Spoken, ToolUse, Turn
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind
 

@@ -1,9 +1,9 @@
 """Profiles: the systems' rules as data.
 
-- ``rules``: what a profile is, and the sizes of one compaction.
+- ``rules``: what a profile is, the sizes of one compaction, the five systems, and documented
+  variants of them.
 - ``descriptions``: every choice and every number explained in a
   sentence, with what each value does.
-- ``systems``: the five systems, and documented variants of them.
 - ``values``: a profile as plain values, as files keep it, with every mistake named.
 """
 
@@ -16,8 +16,14 @@ from explorer.compaction.profile.descriptions import (
     Size,
     Switch,
 )
-from explorer.compaction.profile.rules import DEFAULT_WINDOW, Profile, Settings
-from explorer.compaction.profile.systems import BASES, PROFILES, VARIANTS
+from explorer.compaction.profile.rules import (
+    BASES,
+    DEFAULT_WINDOW,
+    PROFILES,
+    VARIANTS,
+    Profile,
+    Settings,
+)
 from explorer.compaction.profile.values import (
     ProfileMistake,
     ReadProfile,

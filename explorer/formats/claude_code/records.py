@@ -1,22 +1,31 @@
-"""From a record of Claude Code, one or several lines, to a typed entry."""
+"""From a record of Claude Code, one or several lines, to a typed entry: what a person and the model
+said, and what is put into a conversation beside it: files, hooks, reminders, and prompts that were
+typed while a turn went on.
+
+What reading a large file hangs on are the facts of a record in the shapes that nearly all have,
+taken straight from its JSON. Whatever looks different in any way is left to ``describe`` and
+``estimate_entry``, which say what is right.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from sys import intern
 from typing import Any
 
 from msgspec.structs import replace
 
 from explorer.formats.anthropic_content import read_block, read_content, read_usage
-from explorer.formats.claude_code.attachments import read_attachment
 from explorer.formats.claude_code.fields import (
     INSERTED,
     NODE_TYPES,
     PART,
+    PLACEHOLDER_MODEL,
     SHELL_INPUT,
     SUBTYPES,
     inserted_row,
+    is_inserted,
     is_model_reply,
     message_of,
     results_in,
@@ -24,6 +33,7 @@ from explorer.formats.claude_code.fields import (
 )
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BadLine, parse
+from explorer.session.describe import Facts, error_mark, result_flags
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import (
     AssistantMessage,
@@ -32,6 +42,10 @@ from explorer.session.entries import (
     CompactionSummary,
     CustomData,
     Entry,
+    FileMention,
+    FilesMessage,
+    ImageBlock,
+    NoteMessage,
     PutBack,
     ShellMessage,
     TokenUsage,
@@ -39,9 +53,88 @@ from explorer.session.entries import (
     Unknown,
     UserMessage,
     kind_of,
+    text_content,
     text_of,
 )
+from explorer.session.file_tools import FileOp, file_ops
 from explorer.session.json_values import recorded_count, time_ms, token_count
+from explorer.session.kinds import Flag, Kind
+from explorer.session.text import PREVIEW_UNITS, call_title, cut_line, first_line, prompt_line
+from explorer.tokens.estimate import json_units, utf16_units
+
+_NOT_SENT = frozenset({
+    "hook_system_message", "hook_non_blocking_error", "hook_cancelled", "command_permissions",
+    "hook_error_during_execution", "hook_permission_decision", "dynamic_skill",
+})  # fmt: skip
+"""Shown to the person, or for the program alone."""
+_WORDS = (
+    "content", "text", "snippet", "banner", "blockingError", "addedLines", "addedBlocks",
+    "planContent", "skills", "newDate", "message", "deltaSummary",
+)  # fmt: skip
+"""Fields that hold what the model is sent, the first that has any text counts."""
+
+
+def read_attachment(value: Mapping[str, Any]) -> Body:
+    """The body of an attachment record."""
+    attachment = object_field(value, "attachment")
+    kind = text_field(attachment, "type")
+    match kind:
+        case "queued_command":
+            return _queued(value, attachment)
+        case "file" | "already_read_file" | "pdf_reference":
+            return _file(kind, attachment)
+        case "nested_memory" | "edited_text_file" | "selected_lines_in_ide":
+            path = text_field(attachment, "path") or text_field(attachment, "filename")
+            text = "\n".join(_texts(attachment.get("content", attachment.get("snippet"))))
+            return FilesMessage((FileMention(path, text),))
+    name = kind or "attachment"
+    if kind not in _NOT_SENT:
+        for field in _WORDS:
+            if text := "\n".join(_texts(attachment.get(field))):
+                return NoteMessage(text_content(text), name, display=False, details=attachment)
+    return CustomData(name, attachment)
+
+
+def _queued(value: Mapping[str, Any], attachment: Mapping[str, Any]) -> UserMessage:
+    prompt = attachment.get("prompt")
+    texts = texts_of(prompt)
+    origin = object_field(attachment, "origin").get("kind")
+    synthetic = (
+        True in (value.get("isMeta"), attachment.get("isMeta"))
+        or "task-notification" in (origin, attachment.get("commandMode"))
+        or (bool(texts) and all(map(is_inserted, texts)))
+    )
+    return UserMessage(read_content(prompt), synthetic)
+
+
+def _file(kind: str, attachment: Mapping[str, Any]) -> Body:
+    content = object_field(attachment, "content")
+    file = object_field(content, "file")
+    path = (
+        text_field(attachment, "filename")
+        or text_field(file, "filePath")
+        or text_field(attachment, "displayPath")
+    )
+    if data := text_field(file, "base64"):
+        image = ImageBlock(text_field(file, "type"), data)
+        return NoteMessage((*text_content(path), image), kind, display=False, details=attachment)
+    return FilesMessage((FileMention(path, text_field(file, "content")),))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts of a field: itself, those of a list, or the content of an object."""
+    if isinstance(value, str):
+        if value.strip():
+            yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, Mapping):
+        for name in ("content", "text", "blockingError", "subject"):
+            if name in value:
+                yield from _texts(value[name])
+                return
+
 
 _STOP_REASONS = {
     "end_turn": "stop",
@@ -284,3 +377,104 @@ def is_known(value: Mapping[str, Any]) -> bool:
     """Whether a node's type is one that is understood."""
     kind = text_field(value, "type")
     return kind in NODE_TYPES and (kind != "system" or text_field(value, "subtype") in SUBTYPES)
+
+
+_TEXT, _THINKING, _CALL, _ERROR = (
+    int(one) for one in (Flag.HAS_TEXT, Flag.HAS_THINKING, Flag.HAS_TOOL_CALL, Flag.ERROR)
+)
+_STOPS = (None, "end_turn", "tool_use", "stop_sequence")
+"""Reasons to stop of which no flag tells."""
+
+
+def digest_reply(values: Sequence[dict[str, Any]]) -> tuple[Facts, int] | None:
+    """The facts and the estimate of a reply's records; None where they are not as most are."""
+    first = values[0]
+    model = first["message"].get("model")
+    if type(model) is not str or model == PLACEHOLDER_MODEL or not model:
+        return None
+    text = thinking = calls = ""
+    ops: list[FileOp] = []
+    flags = units = 0
+    for value in values:
+        message = value["message"]
+        reason = message.get("stop_reason")
+        if "isApiErrorMessage" in value or "isAbortedMidStream" in value or reason not in _STOPS:
+            return None
+        for block in message["content"]:
+            kind = block["type"]
+            if kind == "text":
+                part = block["text"]
+                units += utf16_units(part)
+                text = text or first_line(part)
+            elif kind == "thinking":
+                part = block["thinking"]
+                units += utf16_units(part)
+                flags |= _THINKING
+                thinking = thinking or part.lstrip()
+            elif kind == "tool_use":
+                name, given, call = block["name"], block["input"], block["id"]
+                if given is None or type(call) is not str:
+                    return None
+                units += utf16_units(name) + json_units(given)
+                flags |= _CALL
+                if not text and len(calls) < PREVIEW_UNITS:
+                    calls += (" · " if calls else "") + call_title(name, given)
+                ops += file_ops(name, given, call)
+            else:
+                return None
+    preview = text or cut_line(calls) or first_line(thinking)
+    if not preview:
+        return None
+    usage = reply_usage(values)
+    facts = Facts(
+        Kind.ASSISTANT,
+        flags | _TEXT if text else flags,
+        time_ms(first.get("timestamp")),
+        usage.context if usage is not None else -1,
+        intern(f"{provider_of(first['message'])}/{model}"),
+        preview,
+        0,
+        tuple(ops),
+    )
+    return facts, (units + 3) // 4
+
+
+def digest_result(value: Mapping[str, Any], tools: Mapping[str, str]) -> tuple[Facts, int] | None:
+    """The facts and the estimate of a tool result's record; None where it is not as most are.
+    ``tools``: names by call."""
+    (result,) = value["message"]["content"]
+    call, text = result["tool_use_id"], result["content"]
+    if type(text) is list:
+        (block,) = text
+        text = block["text"] if block["type"] == "text" else None
+    if type(text) is not str or type(call) is not str:
+        return None
+    is_error = result.get("is_error") is True
+    facts = Facts(
+        Kind.TOOL_RESULT,
+        _TEXT | (_ERROR if is_error else result_flags(text)),
+        time_ms(value.get("timestamp")),
+        -1,
+        "",
+        first_line(text),
+        0,
+        call_id=call,
+        tool=tools.get(call, ""),
+        error=error_mark(text) if is_error else 0,
+    )
+    return facts, (utf16_units(text) + 3) // 4
+
+
+def digest_prompt(value: Mapping[str, Any]) -> tuple[Facts, int] | None:
+    """The facts and the estimate of what somebody typed; None where it is not as most is."""
+    text = value["message"]["content"]
+    if type(text) is list:
+        (block,) = text
+        text = block["text"] if block["type"] == "text" else None
+    if type(text) is not str or "origin" in value or "isVisibleInTranscriptOnly" in value:
+        return None
+    preview = prompt_line(text)
+    if not preview or is_inserted(text):
+        return None
+    facts = Facts(Kind.USER, _TEXT, time_ms(value.get("timestamp")), -1, "", preview, 0)
+    return facts, (utf16_units(text) + 3) // 4

@@ -1,37 +1,46 @@
-"""A session of Claude Code as a source of entries."""
+"""A session of Claude Code as a source of entries; and from the parents that it records to a tree
+in which only what a person went back to is a branch.
+"""
 
 from __future__ import annotations
 
 import re
+from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.formats.adapter import IsCancelled, Progress
-from explorer.formats.annotation import note_of
+from explorer.formats.adapter import FormatError, IsCancelled, Progress, ReadCancelled
 from explorer.formats.claude_code import neighbours
 from explorer.formats.claude_code.fields import PART, message_of, texts_of
-from explorer.formats.claude_code.lineage import leaf_unit, straighten
 from explorer.formats.claude_code.records import body_of, placed_entry
 from explorer.formats.claude_code.survey import (
     BAD,
     BLANK,
     COMPACTION,
+    NOTE,
     REASONS,
     RESULT,
     ROOT,
     Survey,
     Surveyor,
 )
-from explorer.formats.errors import FormatError, ReadCancelled
-from explorer.formats.growth import stamp_of
 from explorer.formats.json_fields import object_field, text_field
-from explorer.formats.jsonl import BYTE_ORDER_MARK, CHUNK_BYTES, BadLine, line_groups, parse
-from explorer.formats.typed_source import DescribedEntry, Leaf, ReadEntry, TypedSource
+from explorer.formats.jsonl import (
+    BYTE_ORDER_MARK,
+    CHUNK_BYTES,
+    BadLine,
+    line_groups,
+    parse,
+    stamp_of,
+)
+from explorer.formats.typed_source import DescribedEntry, Leaf, ReadEntry, TypedSource, note_of
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.session.entries import (
     Body,
@@ -40,6 +49,111 @@ from explorer.session.entries import (
     ToolResultMessage,
 )
 from explorer.session.records import Aside, FormatName, Problem, Relation, SessionHeader, remark
+
+
+def straighten(survey: Survey, thread: str) -> list[int]:
+    """Put the parents of a conversation's units right, and return the units, parents first."""
+    units = [unit for unit, one in enumerate(survey.threads) if one == thread]
+    parents = survey.parents
+    order = _ordered(units, parents)
+    speaks = bytearray(len(parents))
+    for unit in reversed(order):
+        if survey.kinds[unit] not in (RESULT, NOTE):
+            speaks[unit] = 1
+        if speaks[unit] and parents[unit] != ROOT:
+            speaks[parents[unit]] = 1
+    if _join_roots(survey, units, speaks):
+        order = _ordered(units, parents)
+    children: dict[int, list[int]] = defaultdict(list)
+    for unit in units:
+        children[parents[unit]].append(unit)
+    ends = array("i", range(len(parents)))
+    for unit in reversed(order):
+        below = children.get(unit)
+        if not below:
+            continue
+        if len(below) > 1:
+            _chain(survey, unit, below, speaks, ends)
+        if not speaks[unit]:
+            ends[unit] = ends[below[-1]]
+    return order
+
+
+def _ordered(units: Sequence[int], parents: array[int]) -> list[int]:
+    """Units with parents first; one that hangs below itself is put after the unit before it."""
+    if all(parents[unit] < unit for unit in units):
+        return list(units)
+    children: dict[int, list[int]] = defaultdict(list)
+    for unit in units:
+        children[parents[unit]].append(unit)
+    order: list[int] = []
+    seen = bytearray(len(parents))
+    before = ROOT
+    stack = children[ROOT][::-1]
+    for unit in [ROOT, *units]:
+        if unit != ROOT and not seen[unit]:
+            parents[unit] = before
+            stack = [unit]
+        while stack:
+            one = stack.pop()
+            if not seen[one]:
+                seen[one] = 1
+                order.append(one)
+                stack += children[one][::-1]
+        before = unit
+    return order
+
+
+def _join_roots(survey: Survey, units: Sequence[int], speaks: bytearray) -> bool:
+    """Hang the roots on which nothing is said on what came before them; whether there are any."""
+    joined = False
+    for before, unit in pairwise(units):
+        if survey.parents[unit] == ROOT and not speaks[unit]:
+            survey.parents[unit] = before
+            survey.inferred.append(survey.first_lines[unit])
+            joined = True
+    return joined
+
+
+def _chain(
+    survey: Survey, unit: int, below: Sequence[int], speaks: bytearray, ends: array[int]
+) -> None:
+    """Put the children of a unit in a line, but for those where a conversation goes on."""
+    parents = survey.parents
+    at = unit
+    for one in below:
+        if not speaks[one]:
+            parents[one] = at
+            at = ends[one]
+    result = at
+    for one in below:
+        if speaks[one] and survey.kinds[one] == RESULT:
+            parents[one] = result
+            result = one
+        elif speaks[one]:
+            parents[one] = at
+
+
+def leaf_unit(survey: Survey, order: Sequence[int]) -> int:
+    """Where the agent stands: at its last mark, unless it went on after that; else at the end of
+    the line that the last record belongs to. ROOT where there is nothing."""
+    if not order:
+        return ROOT
+    lines = survey.last_lines
+    newest = max(order, key=lambda one: lines[one])
+    line, name = survey.leaf_mark
+    marked = survey.unit_of.get(name, ROOT)
+    if marked != ROOT and lines[newest] < line and survey.threads[marked] == survey.threads[newest]:
+        return marked
+    below: dict[int, int] = {}
+    for unit in order:
+        above = survey.parents[unit]
+        if above not in below or lines[below[above]] < lines[unit]:
+            below[above] = unit
+    while newest in below:
+        newest = below[newest]
+    return newest
+
 
 FORMAT: FormatName = "claude-code"
 CLEARED = "[Old tool result content cleared]"

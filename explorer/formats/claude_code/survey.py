@@ -17,8 +17,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.formats.adapter import IsCancelled
-from explorer.formats.claude_code.digest import digest_prompt, digest_reply, digest_result
+from explorer.formats.adapter import IsCancelled, ReadCancelled
 from explorer.formats.claude_code.fields import (
     HOUSEKEEPING,
     NODE_TYPES,
@@ -29,11 +28,16 @@ from explorer.formats.claude_code.fields import (
     results_in,
     texts_of,
 )
-from explorer.formats.claude_code.records import body_of, is_known, placed_entry
-from explorer.formats.errors import ReadCancelled
-from explorer.formats.growth import groups_from
+from explorer.formats.claude_code.records import (
+    body_of,
+    digest_prompt,
+    digest_reply,
+    digest_result,
+    is_known,
+    placed_entry,
+)
 from explorer.formats.json_fields import object_field, text_field, texts_in
-from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, parse
+from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, groups_from, is_blank, parse
 from explorer.session.describe import Facts, describe
 from explorer.session.entries import CompactionSummary, CustomData
 from explorer.session.json_values import time_ms

@@ -11,17 +11,19 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from explorer.formats.codex.content import (
+from explorer.formats.codex.lines import (
+    Part,
     compared_text,
     exit_code,
     has_failed,
     item_blocks,
+    part_of,
+    payload_of,
     prompt_blocks,
     reply_blocks,
     result_content,
     usage_of,
 )
-from explorer.formats.codex.lines import Part, part_of, payload_of
 from explorer.formats.json_fields import first_text, object_field, text_field
 from explorer.session.entries import (
     AssistantMessage,

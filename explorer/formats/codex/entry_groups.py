@@ -16,24 +16,22 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from explorer.formats.codex.content import (
-    call_name,
-    compared_text,
-    event_text,
-    item_blocks,
-    last_counts,
-    prompt_blocks,
-    sum_of,
-    total_counts,
-    usage_between,
-)
 from explorer.formats.codex.entry import effort_of, error_of
 from explorer.formats.codex.lines import (
     SEARCH_EVENTS,
     Line,
     call_id_of,
+    call_name,
+    compared_text,
+    event_text,
     is_compaction_output,
+    item_blocks,
+    last_counts,
+    prompt_blocks,
     squeezed,
+    sum_of,
+    total_counts,
+    usage_between,
 )
 from explorer.formats.json_fields import object_field, text_field
 from explorer.session.entries import Content, TokenUsage

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 import orjson
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter
+from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, read_head
 from explorer.formats.copilot_chat.conversation import Conversation
 from explorer.formats.copilot_chat.records import read_record
-from explorer.formats.copilot_chat.state import State, is_change, read_state
-from explorer.formats.editor_folders import editor_folders
+from explorer.formats.copilot_chat.state import State, is_change, read_state, value_of
 from explorer.formats.json_fields import object_field, text_field
-from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, parse
+from explorer.formats.jsonl import BYTE_ORDER_MARK
+from explorer.formats.task_folder import editor_folders
 from explorer.formats.typed_source import TypedSource
 from explorer.session.entries import Entry
 from explorer.session.json_values import time_ms
@@ -50,12 +49,12 @@ class CopilotChatAdapter(ReadOnlyAdapter):
         """See ``Adapter``."""
         head = head.removeprefix(BYTE_ORDER_MARK)
         lines = head.split(b"\n")
-        if _LOG.match(head) or any(is_change(_value(line)) for line in lines[:_LOOKED_AT]):
+        if _LOG.match(head) or any(is_change(value_of(line)) for line in lines[:_LOOKED_AT]):
             return True
         if not head.lstrip().startswith(b"{"):
             return False
         # Lines of another agent may speak of requests, and the first of them may be cut.
-        objects = (_value(line) for line in lines[:_LOOKED_AT] if line.startswith(b"{"))
+        objects = (value_of(line) for line in lines[:_LOOKED_AT] if line.startswith(b"{"))
         if any(isinstance(one, dict) and "requests" not in one for one in objects):
             return False
         return (b'"requests"' in head and any(sign in head for sign in _SIGNS)) or (
@@ -97,16 +96,10 @@ class CopilotChatAdapter(ReadOnlyAdapter):
         yield from sorted(found, key=lambda one: -one.modified_ms)
 
     def _look_at(self, path: Path, folders: dict[Path, str]) -> FoundSession | None:
-        try:
-            status = path.stat()
-            if not stat.S_ISREG(status.st_mode):
-                return None
-            with path.open("rb", buffering=0) as file:
-                head = file.read(HEAD_BYTES)
-        except OSError:
+        read = read_head(path, HEAD_BYTES)
+        if read is None:
             return None
-        if not head.strip():
-            return None
+        head, status = read
         if path.parent not in folders:
             folders[path.parent] = _workspace(path)
         created, title = _CREATED.search(head), _TITLE.search(head)
@@ -118,10 +111,9 @@ class CopilotChatAdapter(ReadOnlyAdapter):
             time_ms(int(created[1])) if created else 0.0,
             "",
             "",
-            str(_value(title[1]) or "") if title else "",
+            str(value_of(title[1]) or "") if title else "",
         )
-        modified = status.st_mtime_ns / 1e6
-        return FoundSession(path, self.name, header.cwd, status.st_size, modified, header)
+        return FoundSession.at(path, self.name, status, header)
 
     def _header(self, path: Path, state: State) -> SessionHeader:
         document = state.document
@@ -145,17 +137,10 @@ class CopilotChatAdapter(ReadOnlyAdapter):
         )
 
 
-def _value(line: bytes) -> object:
-    try:
-        return parse(line)
-    except BadLine:
-        return None
-
-
 def _workspace(path: Path) -> str:
     """The folder that a chat's window had open; empty where none is recorded."""
     try:
-        value = _value((path.parent.parent / "workspace.json").read_bytes())
+        value = value_of((path.parent.parent / "workspace.json").read_bytes())
     except OSError:
         return ""
     address = text_field(value, "folder") or text_field(value, "workspace")

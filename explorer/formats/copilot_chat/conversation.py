@@ -15,16 +15,19 @@ import orjson
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.formats.copilot_chat.blocks import (
+from explorer.formats.copilot_chat.records import (
+    PART,
     TOOL_PARTS,
+    added_context,
     attached_files,
+    ending,
     known_part,
     part_kind,
+    read_part,
     rendered_blocks,
     shown_output,
     shown_text,
 )
-from explorer.formats.copilot_chat.records import PART, added_context, ending, read_part
 from explorer.formats.copilot_chat.state import Request, State
 from explorer.formats.json_fields import list_field, object_field, text_field
 from explorer.formats.typed_source import Leaf, ReadEntry

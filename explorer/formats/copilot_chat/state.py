@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from explorer.formats.errors import FormatError
+from explorer.formats.adapter import FormatError
 from explorer.formats.json_fields import list_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.session.records import Aside, Problem
@@ -81,12 +81,13 @@ def read_state(path: str | Path) -> State:
     place = Path(path)
     with place.open("rb") as file:
         first = file.readline().removeprefix(BYTE_ORDER_MARK)
-    if place.suffix == ".jsonl" or is_change(_value(first)):
+    if place.suffix == ".jsonl" or is_change(value_of(first)):
         return _replay(place)
     return _read_document(place)
 
 
-def _value(line: bytes) -> Any:
+def value_of(line: bytes) -> Any:
+    """A line's JSON value; None where it is none."""
     try:
         return parse(line)
     except BadLine:

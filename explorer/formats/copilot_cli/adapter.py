@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
+from explorer.formats.adapter import (
+    FormatError,
+    FoundSession,
+    IsCancelled,
+    Progress,
+    ReadOnlyAdapter,
+    Related,
+    read_head,
+)
 from explorer.formats.copilot_cli.events import ENTRY_TYPES, HOUSEKEEPING, Event, read_record
 from explorer.formats.copilot_cli.threads import (
     Agent,
@@ -19,7 +26,6 @@ from explorer.formats.copilot_cli.threads import (
     find_agents,
     thread_of,
 )
-from explorer.formats.errors import FormatError
 from explorer.formats.json_fields import object_field, text_field
 from explorer.formats.jsonl import BYTE_ORDER_MARK
 from explorer.formats.typed_source import TypedSource
@@ -96,24 +102,16 @@ class CopilotCliAdapter(ReadOnlyAdapter):
         yield from sorted(found, key=lambda one: -one.modified_ms)
 
     def _look_at(self, path: Path) -> FoundSession | None:
-        try:
-            status = path.stat()
-            if not stat.S_ISREG(status.st_mode):
-                return None
-            with path.open("rb", buffering=0) as file:
-                head = file.read(HEAD_BYTES)
-        except OSError:
+        read = read_head(path, HEAD_BYTES)
+        if read is None:
             return None
-        if not head.strip():
-            return None
+        head, status = read
         raw = head.removeprefix(BYTE_ORDER_MARK).split(b"\n", 1)[0]
         event = event_of(raw)
         header = None
         if event is not None and event["type"] == "session.start":
             header = self._header(path, event, raw)
-        cwd = header.cwd if header is not None else ""
-        modified = status.st_mtime_ns / 1e6
-        return FoundSession(path, self.name, cwd, status.st_size, modified, header)
+        return FoundSession.at(path, self.name, status, header)
 
     def _header(self, path: Path, event: Event, raw: bytes) -> SessionHeader:
         is_start = event["type"] == "session.start"

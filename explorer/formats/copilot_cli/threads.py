@@ -30,9 +30,16 @@ from explorer.formats.copilot_cli.events import (
     read_events,
     trigger_of,
 )
-from explorer.formats.growth import groups_from, stamp_of
 from explorer.formats.json_fields import list_field, object_field, text_field
-from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
+from explorer.formats.jsonl import (
+    BYTE_ORDER_MARK,
+    BadLine,
+    groups_from,
+    is_blank,
+    line_groups,
+    parse,
+    stamp_of,
+)
 from explorer.formats.typed_source import ReadEntry
 from explorer.session.json_values import token_count
 from explorer.session.records import Aside, Problem, remark

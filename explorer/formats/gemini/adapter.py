@@ -11,14 +11,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from explorer.formats.adapter import FoundSession, IsCancelled, Progress, ReadOnlyAdapter, Related
-from explorer.formats.documents import compact, read_document
-from explorer.formats.errors import FormatError
-from explorer.formats.gemini.entries import Entries
+from explorer.formats.adapter import (
+    FormatError,
+    FoundSession,
+    IsCancelled,
+    Progress,
+    ReadOnlyAdapter,
+    Related,
+)
 from explorer.formats.gemini.messages import read_record
-from explorer.formats.gemini.nodes import Place
-from explorer.formats.gemini.replay import Replay
-from explorer.formats.json_fields import text_at
+from explorer.formats.gemini.replay import Entries, Place, Replay
+from explorer.formats.json_fields import compact, read_document, text_at
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.typed_source import Leaf, ReadEntry, TypedSource
 from explorer.session.entries import Entry
@@ -100,10 +103,7 @@ class GeminiAdapter(ReadOnlyAdapter):
         folders: dict[tuple[Path, str], str] = {}
         for path, stat in files:
             header = _listed_header(path, folders)
-            yield FoundSession(
-                path, self.name, header.cwd if header is not None else "", stat.st_size,
-                stat.st_mtime * 1000, header,
-            )  # fmt: skip
+            yield FoundSession.at(path, self.name, stat, header)
 
 
 GEMINI = GeminiAdapter()

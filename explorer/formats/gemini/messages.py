@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from explorer.formats.documents import compact, objects_of, recorded
-from explorer.formats.json_fields import text_at
+from explorer.formats.json_fields import compact, objects_of, recorded, text_at
 from explorer.session.entries import (
     AssistantMessage,
     Block,

@@ -1,5 +1,6 @@
 """What a file of Gemini CLI says, line after line, as a tree of messages: replayed as its loader
-does, but nothing is forgotten that the loader forgets.
+does, but nothing is forgotten that the loader forgets. Each message becomes an entry with the lines
+that it came from, the results of its tool calls behind it.
 
 The loader has one list of messages by id: a line replaces the message of its id or is put behind
 the others, ``$rewindTo`` removes one and all behind it, ``$set.messages`` replaces the list. Here a
@@ -8,14 +9,156 @@ message hangs below the last of the list when it came; so what a rewind removed 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from explorer.formats.documents import UnknownTypes, objects_of
-from explorer.formats.gemini.messages import MESSAGE_TYPES, is_snapshot, merged, message_text
-from explorer.formats.gemini.nodes import AsidePlace, Lines, Looks, Node, Place, above, looks_of
-from explorer.formats.json_fields import text_at
-from explorer.session.records import Problem, remark
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from explorer.formats.gemini.messages import (
+    MESSAGE_TYPES,
+    call_result,
+    entry_of,
+    is_finished,
+    is_snapshot,
+    merged,
+    message_text,
+    output_tokens,
+    read_parts,
+    response_result,
+    responses,
+    tool_calls,
+)
+from explorer.formats.json_fields import UnknownTypes, compact, objects_of, text_at
+from explorer.formats.typed_source import Leaf, ReadEntry
+from explorer.session.entries import CompactionSummary, CustomData, Entry, ToolCallBlock
+from explorer.session.json_values import time_ms
+from explorer.session.records import Aside, Problem, remark
+
+
+class Place(NamedTuple):
+    """A line of the file."""
+
+    line: int
+    """From 1."""
+    start: int
+    """Its first byte."""
+    end: int
+
+
+Lines = Callable[[Place], bytes]
+"""Gives a line. Raises OSError."""
+
+
+class AsidePlace(NamedTuple):
+    """A line that is no entry."""
+
+    place: Place
+    reason: str
+
+
+class Looks(NamedTuple):
+    """What two copies of a message have in common under different ids."""
+
+    text: int
+    """A number made of its type and its texts; 0 where it has none."""
+    calls: frozenset[str]
+    """The calls that it makes or answers."""
+
+    def fits(self, other: Looks) -> bool:
+        """Whether both are the same message. A tool's result may be cut short in a copy."""
+        if self.calls or other.calls:
+            return self.calls == other.calls
+        return self.text == other.text
+
+
+class Node(Struct, eq=False):
+    """A place in the tree: a message, a compaction, a rewind or a name."""
+
+    key: str
+    """Id of its entry."""
+    kind: str
+    parent: Node | None
+    order: int
+    line: int
+    looks: Looks | None = None
+    """None until they are asked for."""
+    places: list[Place] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)
+    """The message as a checkpoint has it, where its own lines lack something."""
+    calls: dict[str, bool] = field(default_factory=dict)
+    """By call id: whether the message says how it ended."""
+    answers: tuple[str, ...] = ()
+    """Ids of the calls whose results the message sends back."""
+    says_more: bool = True
+    """Whether it says anything besides such results."""
+    output: int = -1
+    """Tokens of the reply; -1 before any were seen."""
+    removed: int = 0
+    """Of a rewind: messages that it took back."""
+    first_kept: Node | None = None
+    """Of a compaction: the message that its kept tail begins with."""
+    summary: str = ""
+    """Of a compaction."""
+    is_first_snapshot: bool = True
+    """Whether its summary is the first one of its line."""
+    first_id: str = ""
+    """The first entry that was made of it."""
+    last_id: str = ""
+    """The entry that what follows hangs on."""
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether the model is sent anything of it."""
+        return self.kind in ("user", "gemini", "compaction")
+
+    @property
+    def is_repeat(self) -> bool:
+        """Whether it says nothing but results of calls, which their replies record as well."""
+        return bool(self.answers) and not self.says_more
+
+    def add(self, message: Mapping[str, Any], place: Place | None) -> None:
+        """One more recording of the message: a line of the file, or without a place a checkpoint's
+        copy, which counts where it adds something."""
+        before = (len(self.calls), sum(self.calls.values()), self.output)
+        for number, call in enumerate(tool_calls(message)):
+            name = text_at(call, "id") or str(number)
+            self.calls[name] = self.calls.get(name, False) or is_finished(call)
+        if message.get("tokens") is not None:
+            self.output = max(self.output, output_tokens(message))
+        found = responses(message)
+        if found and not self.answers:
+            self.answers = tuple(text_at(one, "id") for one in found)
+            self.says_more = len(read_parts(message.get("content"))) > len(found)
+        if place is not None:
+            self.places.append(place)
+            self.looks = None
+        elif before != (len(self.calls), sum(self.calls.values()), self.output) or not (
+            self.places or self.copies
+        ):
+            self.copies.append(compact(message))
+            self.looks = None
+
+
+def looks_of(message: Mapping[str, Any]) -> Looks:
+    """By what a copy of a message is found under another id."""
+    calls = {text_at(one, "id") for one in (*tool_calls(message), *responses(message))}
+    for block in read_parts(message.get("content")):
+        if isinstance(block, ToolCallBlock):
+            calls.add(block.id)
+    text = message_text(message)
+    kind = message.get("type")
+    if calls - {""}:
+        # A reply and what answers it name the same calls.
+        return Looks(0, frozenset(f"{kind} {one}" for one in calls if one))
+    return Looks(hash((str(kind), text)) if text else 0, frozenset())
+
+
+def above(node: Node | None) -> Iterator[Node]:
+    """A node and those above it."""
+    while node is not None:
+        yield node
+        node = node.parent
 
 
 class Replay:
@@ -294,3 +437,111 @@ class Replay:
             found[number] = path[step]
             at = step + 1
         return found
+
+
+class Entries:
+    """Entries, asides and problems of a replay in the order of the file."""
+
+    def __init__(self, replay: Replay, lines: Lines) -> None:
+        self._replay = replay
+        self._lines = lines
+        nodes = [one for one in replay.found if isinstance(one, Node)]
+        self._finished = {
+            call for node in nodes for call, finished in node.calls.items() if finished
+        }
+        """Calls whose results their own replies record."""
+        self._results: dict[str, str] = {}
+        """By call: the entry of its result."""
+
+    def __iter__(self) -> Iterator[ReadEntry | Aside | Problem | Leaf]:
+        for one in self._replay.found:
+            if isinstance(one, Node):
+                yield from self._of_node(one)
+            elif isinstance(one, AsidePlace):
+                yield Aside(one.place.line, self._lines(one.place), one.reason)
+            else:
+                yield one
+        tip = self._replay.tip
+        if tip is not None and tip.last_id:
+            yield Leaf(tip.last_id)
+
+    def _of_node(self, node: Node) -> Iterator[ReadEntry | Aside]:
+        node.last_id = node.parent.last_id if node.parent is not None else ""
+        own = [self._lines(place) for place in node.places]
+        record = "\n".join([*node.copies, *(line.decode() for line in own)])
+        values = objects_of(record)
+        message = merged(values)
+        entry = entry_of(values, message)
+        match node.kind:
+            case "compaction":
+                yield self._compaction(node, entry, record)
+            case "rewind":
+                body = CustomData("rewind", {**_data(entry), "removed": node.removed})
+                yield self._put(node, replace(entry, body=body), record, node.key, ("data",))
+            case "user":
+                yield from self._answers(node, message)
+                if node.says_more:
+                    yield self._put(node, entry, record, node.key)
+                else:
+                    for place, line in zip(node.places, own, strict=True):
+                        reason = "sends back the results that the calls' reply records"
+                        yield Aside(place.line, line, reason)
+            case _:
+                yield self._put(node, entry, record, node.key)
+                yield from self._call_results(node, message)
+
+    def _put(
+        self, node: Node, entry: Entry, record: str, key: str, noted: tuple[str, ...] = ()
+    ) -> ReadEntry:
+        """An entry behind what the node has given so far."""
+        entry = replace(entry, id=key, parent_id=node.last_id or None)
+        node.first_id = node.first_id or key
+        node.last_id = key
+        done = node.places[-1].end if node.places else 0
+        return ReadEntry(entry, record, node.line, done, noted)
+
+    def _compaction(self, node: Node, entry: Entry, record: str) -> ReadEntry:
+        noted = ["first_kept_id"]
+        first = node.first_kept
+        first_id = ""
+        if first is not None:
+            # Of results alone, the first that a reply records.
+            answers = (self._results.get(one, "") for one in first.answers)
+            first_id = first.first_id or next(filter(None, answers), "")
+        body = entry.body
+        if isinstance(body, CompactionSummary):
+            body = replace(body, first_kept_id=first_id)
+            if not node.is_first_snapshot:
+                body = replace(body, summary=node.summary)
+                noted.append("summary")
+        return self._put(node, replace(entry, body=body), record, node.key, tuple(noted))
+
+    def _call_results(self, node: Node, message: Mapping[str, Any]) -> Iterator[ReadEntry]:
+        calls = tool_calls(message) if node.calls else ()
+        for number, call in enumerate(calls):
+            if is_finished(call):
+                entry = Entry.of(call_result(call), time_ms=time_ms(call.get("timestamp")))
+                name = text_at(call, "id") or str(number)
+                yield self._result(node, entry, compact(call), name)
+
+    def _answers(self, node: Node, message: Mapping[str, Any]) -> Iterator[ReadEntry]:
+        for number, response in enumerate(responses(message)):
+            name = text_at(response, "id")
+            if name and (name in self._finished or name in self._results):
+                continue
+            record = compact({"functionResponse": response})
+            time = time_ms(message.get("timestamp"))
+            entry = Entry.of(response_result(response), time_ms=time)
+            yield self._result(node, entry, record, name or str(number), ("time_ms",))
+
+    def _result(
+        self, node: Node, entry: Entry, record: str, name: str, noted: tuple[str, ...] = ()
+    ) -> ReadEntry:
+        key = f"{node.key}/{name}"
+        self._results.setdefault(name, key)
+        return self._put(node, entry, record, key, noted)
+
+
+def _data(entry: Entry) -> Mapping[str, Any]:
+    data = entry.body.data if isinstance(entry.body, CustomData) else None
+    return data if isinstance(data, dict) else {}

@@ -1,4 +1,6 @@
-"""Lines of older or other sessions as pi's version 3."""
+"""Lines of older or other sessions as pi's version 3, and headers of new sessions, and of forks, as
+pi writes them.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,15 @@ import os
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from random import Random
 from typing import Any, BinaryIO, Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from explorer import private_files
-from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import BadLine, Verbatim, parse, parse_exactly
 from explorer.formats.pi import omp
 from explorer.formats.pi.entry_writer import iso_time, write_entry
@@ -173,7 +176,6 @@ def export_session(
     *,
     leaf: LeafMark | None = None,
     progress: Callable[[int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
 ) -> ExportReport:
     """Write a session's lines to ``out``: those of its file in their order there, then those
     made here.
@@ -187,7 +189,7 @@ def export_session(
     readable by its owner alone. ``progress`` gets the number of entries written.
 
     Raises ExportError when a version 1 file would have to contain new entries or a moved leaf,
-    ReadCancelled, OSError.
+    OSError.
     """
     target = Path(out)
     report = ExportReport(str(target))
@@ -195,22 +197,12 @@ def export_session(
     with private_files.replacement(target, keeps_mode=True) as file:
         for line in lines:
             writer.write(file, line)
-            if report.entries % _LINES_BETWEEN_REPORTS == 0:
-                _tell(report, progress, cancelled)
+            if progress is not None and report.entries % _LINES_BETWEEN_REPORTS == 0:
+                progress(report.entries)
         writer.finish(file, leaf)
-        _tell(report, progress, cancelled)
+        if progress is not None:
+            progress(report.entries)
     return report
-
-
-def _tell(
-    report: ExportReport,
-    progress: Callable[[int], None] | None,
-    cancelled: Callable[[], bool] | None,
-) -> None:
-    if progress is not None:
-        progress(report.entries)
-    if cancelled is not None and cancelled():
-        raise ReadCancelled(f"{report.path}: writing stopped after {report.entries} entries")
 
 
 class _Writer:
@@ -342,3 +334,55 @@ def shape_note(read_over: dict[str, int]) -> str:
 def _entries_of(kind: ShapeKind, number: int) -> str:
     noun = {"pin": "pin", "omit": "omission", "keep-user-messages": "rule"}[kind]
     return noun if number == 1 else f"{noun}s"
+
+
+_BITS = 128
+
+
+def session_uuid(time_ms: float, random: Random) -> str:
+    """An id that sorts by its time, as pi gives them: a UUID of version 7."""
+    bits = (int(time_ms) & (2**48 - 1)) << 80 | random.getrandbits(80)
+    bits = bits & ~(0xF << 76) | 0x7 << 76
+    bits = bits & ~(0x3 << 62) | 0x2 << 62
+    text = f"{bits:0{_BITS // 4}x}"
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def new_header(cwd: str, time_ms: float, random: Random) -> SessionHeader:
+    """The header of a session that begins now in the folder ``cwd``.
+
+    ``time_ms`` counts from 1970. Raises ValueError for a time that cannot be written.
+    """
+    session_id = session_uuid(time_ms, random)
+    line = {
+        "type": "session",
+        "version": VERSION,
+        "id": session_id,
+        "timestamp": iso_time(time_ms),
+        "cwd": cwd,
+    }
+    raw = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    return SessionHeader(session_id, "pi", VERSION, cwd, time_ms, "", raw)
+
+
+def fork_header(header: SessionHeader, path: str, time_ms: float, random: Random) -> SessionHeader:
+    """The header of a fork: the origin's, unknown fields included, with a new id and
+    time, and the origin's file as its parent, or where there is none the origin's id."""
+    parent = path or header.session_id
+    version = VERSION if header.version == 1 else header.version
+    line: Mapping[str, Any] = {}
+    if header.raw:
+        value = parse_exactly(header.raw.encode("utf-8", "surrogatepass"))
+        line = value if isinstance(value, dict) else {}
+    session_id = session_uuid(time_ms, random)
+    required = {
+        "version": version,
+        "id": session_id,
+        "timestamp": iso_time(time_ms),
+        "parentSession": parent,
+    }
+    raw = dumps({**(line or made_header(header)), **required})
+    return replace(
+        header, session_id=session_id, version=version, time_ms=time_ms, parent_session=parent,
+        raw=raw,
+    )  # fmt: skip

@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.formats.adapter import FoundSession
-from explorer.formats.errors import FormatError
+from explorer.formats.adapter import FormatError, FoundSession, read_head
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
 from explorer.formats.pi import omp
 from explorer.formats.pi.header import ENTRY_TYPES, HEADER_TYPE, VERSION, is_header, read_header
@@ -196,27 +195,12 @@ def head_format(path: Path, head: bytes) -> FormatName | None:
 
 
 def look_at(path: Path, format_name: FormatName) -> FoundSession | None:
-    """What the first lines of a file say; None when it cannot be read, is empty or is no file:
-    opening a pipe would wait for who writes to it."""
-    try:
-        if not path.is_file():
-            return None
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            head = file.read(_HEAD_BYTES)
-    except OSError:
+    """What the first lines of a file say; None where ``read_head`` gives nothing."""
+    read = read_head(path, _HEAD_BYTES)
+    if read is None:
         return None
-    if not head:
-        return None
-    header = _header_of(head, format_name)
-    return FoundSession(
-        path,
-        format_name,
-        header.cwd if header is not None else "",
-        status.st_size,
-        status.st_mtime_ns / 1e6,
-        header,
-    )
+    head, status = read
+    return FoundSession.at(path, format_name, status, _header_of(head, format_name))
 
 
 def _session_files(root: Path) -> Iterator[Path]:

@@ -14,29 +14,38 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import orjson
 
-from explorer.formats.adapter import IsCancelled, Progress
-from explorer.formats.errors import ReadCancelled
-from explorer.formats.growth import EMPTY, Prefix, stamp_of
+from explorer.formats.adapter import IsCancelled, Progress, ReadCancelled
 from explorer.formats.jsonl import (
     BYTE_ORDER_MARK,
+    EMPTY,
     BadLine,
+    Prefix,
     is_blank,
     line_groups,
     parse,
     parse_hard,
+    stamp_of,
 )
 from explorer.formats.pi import omp
-from explorer.formats.pi.digest import LARGE_BYTES, Digest, Piece, characters, digest, pieces
-from explorer.formats.pi.digest_process import DigestLost, DigestProcess, is_apart
+from explorer.formats.pi.digest import (
+    LARGE_BYTES,
+    Digest,
+    DigestLost,
+    DigestProcess,
+    Piece,
+    characters,
+    digest,
+    is_apart,
+    pieces,
+)
 from explorer.formats.pi.entries import read_entry
 from explorer.formats.pi.header import HEADER_TYPE, LEAF_TYPE, positional_id
 from explorer.formats.pi.recognition import Sniffed, sniff
 from explorer.formats.typed_source import placed_records
-from explorer.session.assembly import Assembler
 from explorer.session.describe import describe
 from explorer.session.json_values import TOO_DEEP, is_too_deep
 from explorer.session.kinds import Flag
-from explorer.session.records import Aside, EntryBatch, EntryRecord, Problem, ReadReport
+from explorer.session.records import Aside, Assembler, EntryBatch, EntryRecord, Problem, ReadReport
 from explorer.tokens.estimate import estimate_entry
 
 APART_BYTES = 4 << 20

@@ -14,7 +14,7 @@ from weakref import WeakMethod
 
 from msgspec.structs import replace
 
-from explorer.agent.context_port import Outgoing, Room, TooLarge
+from explorer.agent.turn_interface import Outgoing, Room, TooLarge
 from explorer.compaction.automatic import (
     Automatic,
     Compact,
@@ -27,8 +27,7 @@ from explorer.compaction.automatic import (
 )
 from explorer.compaction.triggers import ContextLimits, Guards, LastReply, manual_now, resting_words
 from explorer.models.client import Cancelled, CancelToken, ChatMessage
-from explorer.services.auto_compaction.confirmation import Confirmation
-from explorer.services.auto_compaction.guards import StoredGuards, WatchedDocument
+from explorer.services.auto_compaction.guards import Confirmation, StoredGuards, WatchedDocument
 from explorer.services.auto_compaction.prompt_gate import PromptGate
 from explorer.services.auto_compaction.runner import FAILED_WORDS, CompactionRunner, Running
 from explorer.services.changes import (
@@ -40,8 +39,8 @@ from explorer.services.changes import (
     PruneMade,
 )
 from explorer.services.document import Document
+from explorer.services.draft_records import DraftFailed
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.summary_request import DraftFailed
 from explorer.session.edits import prunes_on
 from explorer.session.entries import AssistantMessage
 from explorer.session.kinds import Flag, Kind

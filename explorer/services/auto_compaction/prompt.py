@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.agent.context_port import Outgoing
+from explorer.agent.turn_interface import Outgoing
 from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile.rules import PromptBudget

@@ -15,7 +15,7 @@ from random import Random
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.agent.context_port import Outgoing
+from explorer.agent.turn_interface import Outgoing
 from explorer.compaction import background as machine
 from explorer.compaction.automatic import StepFailed, Steps, run_async
 from explorer.compaction.background import (
@@ -31,10 +31,10 @@ from explorer.compaction.background import (
 from explorer.compaction.profile.rules import Background
 from explorer.models.client import Cancelled, CancelToken, ChatMessage, ModelError
 from explorer.models.events import done_or_cancelled
+from explorer.prompting.agent_prompt import part_ahead, part_before_request
 from explorer.prompting.rendered_prompt import BudgetExceededError, RenderedPrompt
-from explorer.prompting.summary_requests import part_ahead, part_before_request
 from explorer.services.agent import outgoing_of
-from explorer.services.auto_compaction.confirmation import (
+from explorer.services.auto_compaction.guards import (
     Answer,
     CompactHere,
     CompactionQuestion,
@@ -42,8 +42,8 @@ from explorer.services.auto_compaction.confirmation import (
     MadeByHand,
     NotNow,
     Occasion,
+    StoredGuards,
 )
-from explorer.services.auto_compaction.guards import StoredGuards
 from explorer.services.auto_compaction.prompt import (
     CopilotWords,
     PreparedPrompt,
@@ -53,9 +53,8 @@ from explorer.services.auto_compaction.prompt import (
 from explorer.services.auto_compaction.summary_strategies import SummarizedPrompt, summarize
 from explorer.services.changes import BackgroundChanged, CompactionEnded, CompactionStarted
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, DraftFailed
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.summary_request import DraftFailed
 from explorer.store.rows import StoreError
 
 

@@ -24,13 +24,14 @@ from explorer.compaction.preparation import Preparation
 from explorer.compaction.requests import purposes_of
 from explorer.compaction.triggers import ContextLimits, Trigger
 from explorer.models.client import Cancelled, CancelToken
-from explorer.services.auto_compaction.confirmation import (
+from explorer.services.auto_compaction.guards import (
     CompactionQuestion,
     Confirmation,
     MadeByHand,
     NotNow,
+    StoredGuards,
+    WatchedDocument,
 )
-from explorer.services.auto_compaction.guards import StoredGuards, WatchedDocument
 from explorer.services.changes import (
     AutomaticChanged,
     CompactionEnded,
@@ -38,10 +39,9 @@ from explorer.services.changes import (
     SummaryArrived,
 )
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.extension_review import CancelledByExtension
-from explorer.services.summary_request import DraftFailed, SummaryOrder
 from explorer.store.rows import StoreError
 
 FAILED_WORDS = {

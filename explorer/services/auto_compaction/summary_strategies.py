@@ -15,13 +15,13 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from explorer.agent.context_port import Outgoing
+from explorer.agent.turn_interface import Outgoing
+from explorer.compaction.messages import escape_tags
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.quirks import with_quirks
 from explorer.compaction.requests import output_cap
-from explorer.compaction.serialization import escape_tags
-from explorer.compaction.validation import check_answer, clean_answer
+from explorer.compaction.summary import check_answer, clean_answer
 from explorer.models.client import (
     Cancelled,
     CancelToken,
@@ -30,20 +30,18 @@ from explorer.models.client import (
     ModelRequest,
     complete,
 )
-from explorer.prompting.agent_prompt import message_budget
+from explorer.prompting.agent_prompt import SimpleRecord, SummaryPart, full_request, message_budget
 from explorer.prompting.elements import Element
 from explorer.prompting.rendered_prompt import BudgetExceededError, RenderedPrompt, render
-from explorer.prompting.summary_requests import SimpleRecord, SummaryPart, full_request
 from explorer.prompting.turns import PromptMessage
 from explorer.services.auto_compaction.prompt import CopilotWords, PreparedPrompt, chat_message
 from explorer.services.changes import SummaryArrived
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
+from explorer.services.draft_records import Attempt, Draft, DraftFailed, DraftPart
 from explorer.services.drafts import settings_fields
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.extension_review import CancelledByExtension, Review, review_of
 from explorer.services.session_files import transcripts_of, with_breadcrumb
-from explorer.services.summary_request import Attempt, DraftFailed, DraftPart
 from explorer.session.text import well_formed
 
 

@@ -1,12 +1,11 @@
 """Lessons on how compaction works: read, checked, and answered from the session that is open.
 
 - ``lesson``: what a lesson is made of, as values.
-- ``reading``: a lesson file to values, with every mistake by its line.
-- ``shelf``: the lessons that there are.
-- ``situation``: one place of a session under one set of rules; all that an answer may look at.
+- ``lesson_file``: the lessons that there are, a file to values, and a lesson with its session.
 - ``places``: where in a session the subject of a lesson occurs.
-- ``answers``: the engine's answers, by name; ``judging`` compares a prediction with one.
-- ``bundle``: a lesson and a session in one file.
+- ``answer``: one place under one set of rules, what the engine answers there, and how that
+  compares with a prediction.
+- ``answers``: the engine's answers by name, from ``context_answers`` and ``summary_answers``.
 
 No lesson changes a session: everything here only reads.
 """

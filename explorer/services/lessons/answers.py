@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from explorer.services.lessons import context_answers as context
-from explorer.services.lessons import cut_answers as cut
 from explorer.services.lessons import summary_answers as summary
-from explorer.services.lessons.answer import Answer, KnownAnswer
+from explorer.services.lessons.answer import Answer, KnownAnswer, Situation
 from explorer.services.lessons.lesson import Kind
-from explorer.services.lessons.situation import Situation
 
 
 def _known(
@@ -30,17 +28,17 @@ ANSWERS: dict[str, KnownAnswer] = dict(
         _known(context.threshold, "number"),
         _known(context.is_due_in_half, "choose", ids=("yes", "no")),
         _known(context.room_left, "number"),
-        _known(cut.cut_entry, "entry", "cut"),
-        _known(cut.cut_of_half, "entry"),
-        _known(cut.walk_reached, "entry"),
-        _known(cut.tokens_summarized, "number"),
-        _known(cut.valid_cuts, "entry", "cut"),
-        _known(cut.forbidden_cuts, "entry"),
-        _known(cut.valid_cut_count, "number"),
-        _known(cut.split_turn, "choose", ids=("split", "whole")),
-        _known(cut.turn_start, "entry"),
-        _known(cut.prefix_tokens, "number"),
-        _known(cut.unsplit_cuts, "cut", "entry"),
+        _known(context.cut_entry, "entry", "cut"),
+        _known(context.cut_of_half, "entry"),
+        _known(context.walk_reached, "entry"),
+        _known(context.tokens_summarized, "number"),
+        _known(context.valid_cuts, "entry", "cut"),
+        _known(context.forbidden_cuts, "entry"),
+        _known(context.valid_cut_count, "number"),
+        _known(context.split_turn, "choose", ids=("split", "whole")),
+        _known(context.turn_start, "entry"),
+        _known(context.prefix_tokens, "number"),
+        _known(context.unsplit_cuts, "cut", "entry"),
         _known(summary.request_count, "number"),
         _known(summary.request_parts, "choose", ids=("conversation", "previous-summary", "kept")),
         _known(summary.newest_asked, "entry"),

@@ -1,16 +1,27 @@
-"""Answers on what the model sees, who counts it, and when that is too much."""
+"""Answers on what the model sees and when that is too much, and on the cut: where it falls, where
+it may fall, and what a split turn is.
+"""
 
 from __future__ import annotations
+
+from itertools import accumulate
 
 from msgspec.structs import replace
 
 from explorer.compaction.context_size import ContextSize, context_size
-from explorer.compaction.reasons import count_text, tokens_text
+from explorer.compaction.cut_point import walk_back
+from explorer.compaction.reasons import count_text, not_a_cut, tokens_text
 from explorer.compaction.triggers import fitted, limit_of, reserve_of, should_compact
-from explorer.services.lessons.answer import Answer, size_of
-from explorer.services.lessons.situation import NoAnswer, Situation
+from explorer.services.lessons.answer import (
+    Answer,
+    NoAnswer,
+    Situation,
+    situation_at,
+    size_of,
+    verdict_of,
+)
 from explorer.session.context import sent_tokens
-from explorer.session.kinds import CONTEXT_KINDS
+from explorer.session.kinds import CONTEXT_KINDS, Kind
 
 
 def size_at(now: Situation) -> ContextSize:
@@ -178,4 +189,216 @@ def room_left(now: Situation) -> Answer:
         f"Up to the threshold of {limit:,} tokens there are {max(0, limit - tokens):,} left: the "
         f"context has {tokens:,}. That is {tokens_text(limit)} less {tokens_text(tokens)}.",
         number=max(0, limit - tokens),
+    )
+
+
+def cut_entry(now: Situation) -> Answer:
+    """The entry before which the cut falls: the first one that is kept."""
+    made = now.made
+    cut, point = made.path[made.cut], made.path[made.cut_point] if made.cut_point >= 0 else -1
+    entries = tuple(dict.fromkeys(entry for entry in (point, cut) if entry >= 0))
+    return Answer(
+        made.reason,
+        entries=entries,
+        cuts=(made.cut, made.cut_point),
+        explain=lambda entry: _why_not(now, entry),
+    )
+
+
+def walk_reached(now: Situation) -> Answer:
+    """The entry at which the walk back from the newest one has kept enough."""
+    made = now.made
+    view = made.cuts.view
+    if made.profile.cut_unit == "rounds":
+        raise NoAnswer(f"{made.profile.title} counts rounds, not tokens. {made.reason}")
+    reached = walk_back(view, made.boundary, len(view), made.keep.tokens)
+    if reached < 0:
+        raise NoAnswer("All of it is less than what is to be kept, so the walk reaches the end.")
+    entry, tokens = made.path[reached], view.weight(reached, len(view))
+    return Answer(
+        f"From the newest entry back to #{entry} there are {tokens:,} tokens, for the first time "
+        f"no fewer than the {made.keep.tokens:,} to keep.",
+        entries=(entry,),
+        explain=lambda found: _weight_from(now, found),
+    )
+
+
+def running_sums(now: Situation) -> dict[int, tuple[int, int]]:
+    """What the walk back adds up: the tokens of each entry that it can come to, and the sum from
+    the newest one up to it."""
+    view, boundary = now.shown.preparation.cuts.view, now.shown.boundary
+    weights = view.weights[boundary:][::-1]
+    entries = (view.path[at] for at in range(len(view) - 1, boundary - 1, -1))
+    return dict(zip(entries, zip(weights, accumulate(weights), strict=True), strict=True))
+
+
+def cut_of_half(now: Situation) -> Answer:
+    """The entry before which the cut would fall if half as much were to be kept."""
+    made, place = now.made, now.place
+    if made.profile.cut_unit == "rounds":
+        raise NoAnswer(f"{made.profile.title} counts rounds, not tokens. {made.reason}")
+    sizes = replace(place.settings, keep_recent_tokens=made.settings.keep_recent_tokens // 2)
+    answer = cut_entry(situation_at(now.document, replace(place, settings=sizes)))
+    return replace(answer, settings=sizes)
+
+
+def _weight_from(now: Situation, entry: int) -> str:
+    view = now.made.cuts.view
+    position = view.path.position(entry)
+    if position < 0:
+        return f"#{entry} is not on this path."
+    tokens = view.weight(position, len(view))
+    return f"From #{entry} to the newest entry there are {tokens:,} tokens."
+
+
+def tokens_summarized(now: Situation) -> Answer:
+    """How many tokens a summary would take the place of."""
+    shown, made = now.shown, now.made
+    return Answer(
+        f"{shown.tokens_summarized:,} tokens before #{made.first_kept} are summarized, of long "
+        "results only a part is sent. The summary is guessed at "
+        f"{shown.tokens_after_estimate - shown.tokens_kept:,} (a tenth of what it tells, no less "
+        f"than the one before it): the context's entries fall from {shown.context_estimate:,} to "
+        f"about {shown.tokens_after_estimate:,} tokens.",
+        number=shown.tokens_summarized,
+    )
+
+
+def valid_cuts(now: Situation) -> Answer:
+    """Entries before which the path may be cut."""
+    path, cuts = now.shown.path, now.shown.valid_cuts
+    if not cuts:
+        raise NoAnswer("There is no valid cut on this path.")
+    entries = tuple(path[position] for position in reversed(cuts))
+    return Answer(
+        f"From #{path[now.shown.boundary]} on the path may be cut before a message of the user, a "
+        "reply or another entry that stands alone, never between a call and its result.",
+        entries=entries,
+        cuts=tuple(cuts),
+        explain=lambda entry: _why_not(now, entry),
+    )
+
+
+def forbidden_cuts(now: Situation) -> Answer:
+    """Tool results in reach, before which the path may not be cut."""
+    shown = now.shown
+    kinds, valid = now.tree.columns.kind, set(shown.valid_cuts)
+    found = [
+        shown.path[position]
+        for position in range(len(shown.path) - 1, shown.boundary - 1, -1)
+        if position not in valid and kinds[shown.path[position]] == Kind.TOOL_RESULT
+    ]
+    if not found:
+        raise NoAnswer("There is no tool result here from which a cut could part its call.")
+    return Answer(
+        f"{not_a_cut(now.made.cuts.view, shown.path.position(found[0]))} There are "
+        f"{len(found):,} such results on this stretch. A provider refuses a request in which a "
+        "result has no call.",
+        entries=tuple(found),
+        explain=lambda entry: _why_not(now, entry),
+    )
+
+
+def _why_not(now: Situation, entry: int) -> str:
+    shown = now.shown
+    position = shown.path.position(entry)
+    if position < 0:
+        return f"#{entry} is on another branch, not on the path to #{now.place.at}."
+    if position in shown.valid_cuts:
+        return f"Before #{entry} a cut is valid."
+    return not_a_cut(shown.preparation.cuts.view, position)
+
+
+def valid_cut_count(now: Situation) -> Answer:
+    """How many places there are at which the path may be cut."""
+    cuts, length = now.shown.valid_cuts, len(now.shown.path) - now.shown.boundary
+    return Answer(
+        f"The stretch that the next compaction looks at has {count_text(length, 'entry')}, and "
+        f"{len(cuts):,} of them are places for a cut; the others stay with the one before them.",
+        number=len(cuts),
+        unit="places",
+    )
+
+
+def split_turn(now: Situation) -> Answer:
+    """Whether the cut splits a turn: split or whole."""
+    made = now.made
+    if not made.is_split_turn:
+        reason = f"#{made.first_kept} is where a turn starts, so none is split."
+        return Answer(reason, chosen=frozenset({"whole"}))
+    view = made.cuts.view
+    return Answer(
+        f"The cut falls at #{made.first_kept}, which is not where turn "
+        f"{view.turn(made.turn_start)} starts: that turn is split.",
+        chosen=frozenset({"split"}),
+        show=made.first_kept,
+    )
+
+
+def turn_start(now: Situation) -> Answer:
+    """The entry with which the split turn starts."""
+    made = now.made
+    if not made.is_split_turn:
+        raise NoAnswer(f"The cut at #{made.first_kept} falls between two turns.")
+    entry = made.path[made.turn_start]
+    number = made.cuts.view.turn(made.turn_start)
+    return Answer(
+        f"Turn {number} starts at #{entry}: a turn begins with what the user says and goes on to "
+        f"the next such entry. From there to the cut lie "
+        f"{count_text(len(made.turn_prefix), 'entry')} that are sent to the "
+        "summarizer apart, as the turn prefix.",
+        entries=(entry,),
+        explain=lambda found: verdict_of(now, found),
+    )
+
+
+def prefix_tokens(now: Situation) -> Answer:
+    """How many tokens the first part of the split turn has."""
+    made = now.made
+    if not made.turn_prefix:
+        raise NoAnswer("No part of a turn is summarized apart here.")
+    view = made.cuts.view
+    tokens = view.weight(made.turn_start, made.cut)
+    return Answer(
+        f"From #{made.path[made.turn_start]} to the cut at #{made.first_kept} there are "
+        f"{tokens:,} tokens in {count_text(len(made.turn_prefix), 'entry')}: the turn prefix, with "
+        "a summary of its own.",
+        number=tokens,
+    )
+
+
+def unsplit_cuts(now: Situation) -> Answer:
+    """Valid cuts at which no turn is split."""
+    made, shown = now.made, now.shown
+    first = now.whole_cuts
+    if not first:
+        raise NoAnswer("At every valid cut of this path a turn is split.")
+    nearest = min(first, key=lambda at: (abs(at - made.cut), at))
+    view = made.cuts.view
+    kept = tokens_text(view.weight(nearest, len(view)))
+    ordered = (nearest, *(at for at in first if at != nearest))
+    entries = tuple(shown.path[at] for at in ordered)
+    return Answer(
+        f"The nearest one is #{entries[0]}, where a turn starts: {kept} tokens are kept there, "
+        f"where the rules keep {tokens_text(view.weight(made.cut, len(view)))}.",
+        entries=entries,
+        # Notes before a cut join its kept side: the handle stands before them then.
+        cuts=(*ordered, *(made.cuts.at(made.boundary, at).first_kept for at in ordered)),
+        explain=lambda entry: _splits(now, entry),
+    )
+
+
+def _splits(now: Situation, entry: int) -> str:
+    made, shown = now.made, now.shown
+    position = shown.path.position(entry)
+    if position < 0:
+        return f"#{entry} is not on this path."
+    chosen = made.cuts.chosen(made.boundary, position)
+    if chosen is None:
+        return not_a_cut(made.cuts.view, position)
+    if not chosen.is_split_turn:
+        return f"At #{entry} a turn starts: none is split."
+    return (
+        f"At #{entry} turn {made.cuts.view.turn(chosen.turn_start)} is split: it starts at "
+        f"#{shown.path[chosen.turn_start]}."
     )

@@ -1,20 +1,26 @@
-"""A lesson file to a lesson: Markdown with TOML, and every mistake by its line.
+"""Lesson files: where they lie, one read to a lesson, and one packed with its session.
 
-The head between two lines of ``+++`` is TOML. Each ``## Title`` begins a step: its words, a block
-of ``toml`` with what is lit and predicted, and after that what is said with the answer.
+A lesson is Markdown with TOML, and every mistake is named by its line. The head between two lines
+of ``+++`` is TOML. Each ``## Title`` begins a step: its words, a block of ``toml`` with what is lit
+and predicted, and after that what is said with the answer. A bundle, ``.lesson``, is a zip with
+``lesson.md`` and ``session.jsonl``; what reads and writes one is for a worker thread.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
+import zipfile
 from collections.abc import Mapping
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
+from explorer import private_files
 from explorer.compaction.profile import BASES
 from explorer.services.lessons.answers import ANSWERS
 from explorer.services.lessons.lesson import (
@@ -28,6 +34,7 @@ from explorer.services.lessons.lesson import (
     Step,
 )
 from explorer.services.lessons.places import PLACES
+from explorer.settings import paths
 
 MOST_BYTES = 200_000
 MOST_STEPS = 12
@@ -213,3 +220,127 @@ def _check_step(block: _Values, values: dict[str, Any]) -> None:
             block.wrong(option, "expected the words of the option.")
     if kind == "choose" and known.ids and not options:
         block.wrong("kind", f"the options are missing: {', '.join(known.ids)}.")
+
+
+FOLDER = "lessons"
+
+
+class Shelf(Struct, frozen=True):
+    """Lessons in the order in which they are offered."""
+
+    lessons: tuple[Lesson, ...]
+    mistakes: tuple[tuple[Path, LessonMistake], ...]
+    """What is wrong in files of the user's, which are not offered then."""
+
+
+def user_folder() -> Path:
+    """Where a person puts lessons of their own."""
+    return paths.config_dir() / FOLDER
+
+
+def read_shelf() -> Shelf:
+    """Read all lessons. Raises OSError, FileNotFoundError where those that come along are gone."""
+    found: dict[str, Lesson] = {}
+    mistakes: list[tuple[Path, LessonMistake]] = []
+    for folder in (paths.resource_path(FOLDER), user_folder()):
+        for file in sorted(folder.glob("*.md")) if folder.is_dir() else ():
+            if file.name == "README.md":
+                continue
+            read = read_lesson_file(file)
+            mistakes += [(file, mistake) for mistake in read.mistakes]
+            if read.lesson is not None:
+                # A person's own lesson of the same id takes the place of ours.
+                found[read.lesson.id] = read.lesson
+    ordered = sorted(found.values(), key=lambda one: (one.number or inf, one.title))
+    return Shelf(tuple(ordered), tuple(mistakes))
+
+
+SUFFIX = ".lesson"
+LESSON, SESSION = "lesson.md", "session.jsonl"
+MOST_SESSION_BYTES = 1 << 30
+_PIECE = 1 << 20
+
+
+class BundleError(ValueError):
+    """A file that is no bundle, or whose lesson cannot be used; a sentence for the person."""
+
+
+class Bundle(Struct, frozen=True):
+    """What was in a file."""
+
+    lesson: Lesson
+    session: Path
+    """Where the session was put, for it to be imported from."""
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a file is called like one."""
+    return path.suffix.lower() == SUFFIX
+
+
+def write_bundle(path: Path, lesson: Lesson, session: Path) -> None:
+    """Write a lesson with the file of a session, whole or not at all. Raises OSError."""
+    with private_files.replacement(path) as out, zipfile.ZipFile(out, "w") as found:
+        found.writestr(LESSON, lesson.source, zipfile.ZIP_DEFLATED)
+        found.write(session, SESSION, zipfile.ZIP_DEFLATED)
+
+
+def read_bundle_lesson(path: Path) -> tuple[Lesson | None, tuple[LessonMistake, ...]]:
+    """The lesson of a file alone, with its mistakes. Raises BundleError, OSError."""
+    with _opened(path) as found:
+        data = _read(found, LESSON, MOST_BYTES, path)
+    try:
+        read = read_lesson(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return None, (LessonMistake(1, "This is no text in UTF-8."),)
+    return read.lesson, read.mistakes
+
+
+def read_bundle(path: Path) -> Bundle:
+    """Take a file apart; its session is put among the program's data, under a name that follows
+    from what it says. Raises BundleError, OSError."""
+    lesson, mistakes = read_bundle_lesson(path)
+    if lesson is None:
+        first = mistakes[0]
+        raise BundleError(f"{path.name}, line {first.line} of its lesson: {first.reason}")
+    with _opened(path) as found:
+        _checked(found, SESSION, MOST_SESSION_BYTES, path)
+        digest = hashlib.sha256()
+        folder = paths.ensure(paths.data_dir() / "lessons")
+        waiting = folder / f"{lesson.id}.part"
+        size = 0
+        with private_files.replacement(waiting) as out, found.open(SESSION) as piece:
+            while data := piece.read(_PIECE):
+                size += len(data)
+                if size > MOST_SESSION_BYTES:
+                    raise BundleError(f"{path.name}: its session is too large.")
+                digest.update(data)
+                out.write(data)
+    session = folder / f"{lesson.id}-{digest.hexdigest()[:12]}.jsonl"
+    waiting.replace(session)
+    return Bundle(lesson, session)
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise BundleError(f"{path.name} is no lesson file: it is no zip.") from error
+
+
+def _checked(found: zipfile.ZipFile, name: str, most: int, path: Path) -> None:
+    try:
+        info = found.getinfo(name)
+    except KeyError as error:
+        raise BundleError(f"{path.name} is no lesson file: it has no {name}.") from error
+    if info.file_size > most:
+        raise BundleError(f"{path.name}: its {name} is too large.")
+
+
+def _read(found: zipfile.ZipFile, name: str, most: int, path: Path) -> bytes:
+    _checked(found, name, most, path)
+    try:
+        with found.open(name) as piece:
+            return piece.read(most + 1)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise BundleError(f"{path.name}: its {name} cannot be read: {error}") from error

@@ -22,7 +22,7 @@ from explorer.formats import adapter_of
 from explorer.services.document import Document
 from explorer.services.edits import pruning_of
 from explorer.services.effective_rules import recorded_rules
-from explorer.services.lessons.situation import Place, Situation, situation_at
+from explorer.services.lessons.answer import Place, Situation, situation_at
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
 
@@ -141,8 +141,6 @@ def find_left_branch(document: Document, profile: Profile, settings: Settings) -
             )
             return Place(left, profile, settings, sentence, target)
     for other in sorted(tree.leaves(), reverse=True):
-        if other == document.leaf or document.leaf < 0:
-            continue
         prepared = prepare_branch(tree, document.leaf, other, profile, settings)
         if prepared.messages and prepared.common_ancestor >= 0:
             sentence = f"In this session, as if you left its leaf #{document.leaf} for #{other}."

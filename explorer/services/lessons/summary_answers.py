@@ -12,9 +12,8 @@ from explorer.compaction.pruning import PruningPlan, plan_pruning
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.compaction.requests import SummaryRequest
 from explorer.services.edits import pruning_of
-from explorer.services.lessons.answer import Answer, verdict_of
+from explorer.services.lessons.answer import Answer, NoAnswer, Situation, verdict_of
 from explorer.services.lessons.places import instructions_in
-from explorer.services.lessons.situation import NoAnswer, Situation
 from explorer.session.kinds import Kind
 
 PURPOSES = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from explorer.facts import FactKind, Facts, extract
 from explorer.facts.figures import figure
-from explorer.facts.paths import path_key
+from explorer.facts.identifiers import path_key
 from explorer.facts.text import statement_key
 from tests.audit.planted.reading import MarkedSession, Planted
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import orjson
 
-from explorer.audit.changed_files import ChangedFiles
-from explorer.audit.entry_mentions import EntryMentions
 from explorer.audit.fidelity import fidelity
-from explorer.audit.recorded_compaction import recorded_compaction
+from explorer.audit.generations import ChangedFiles, recorded_compaction
+from explorer.audit.stated_wrongly import EntryMentions
 from explorer.facts import scan
 from explorer.formats import open_source
 from explorer.formats.pi.entries import read_entry

@@ -14,7 +14,7 @@ from explorer.session.entries import Entry, ToolResultMessage, UserMessage, text
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
 from explorer.store import Store
-from explorer.store.schema import row_id
+from explorer.store.database import row_id
 from explorer.store.search import SearchIndex
 from explorer.store.sessions import create_session
 from tests.benchmarks.children.storing import database_of

@@ -6,7 +6,7 @@ import gc
 import time
 
 from explorer.audit.simulation import Policy, past_of, simulate
-from explorer.audit.simulation.sweep import sweep
+from explorer.audit.simulation.walk import sweep
 from explorer.compaction.profile import PROFILES
 from explorer.formats import open_source
 from explorer.session.tree import SessionTree

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import EXTRACTIVE, CancelToken, ModelClient, complete
-from explorer.services.summary_request import model_request
+from explorer.services.draft_records import model_request
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.benchmarks.children.storing import database_of

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from explorer.agent.events import RoundStarted, ToolOutput, ToolStarted
+from explorer.agent.turn_interface import RoundStarted, ToolOutput, ToolStarted
 from explorer.models.client import TextDelta, ThinkingDelta, ToolCall, ToolCallReady
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state

@@ -33,7 +33,7 @@ def test_three_groups_are_shown_and_all_else_is_one_folded_row(app: QApplication
     assert model.first_finding() == 1
     folded = model.rows[-1]
     assert isinstance(folded, NotCarriedHeading)
-    assert folded.title == "Also left out: 20,000 commands, 1 address"
+    assert folded.title == "Not in these words: 20,000 commands, 1 address"
     model.turn(5)
     assert [type(row) for row in model.rows[-2:]] == [NotCarriedKind, NotCarriedKind]
     model.turn(7)

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.audit.simulation import Policy, past_of, simulate
-from explorer.audit.simulation.sweep import Sweep, sweep
+from explorer.audit.simulation.walk import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.formats import open_source
 from explorer.session.tree import SessionTree

@@ -11,7 +11,7 @@ from explorer.compaction.partition import Partition, partition
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
-from explorer.services.summary_request import Attempt
+from explorer.services.draft_records import Attempt
 from explorer.settings.prompt_templates import load_templates
 from tests.ui.sessions import MemoryDocument
 

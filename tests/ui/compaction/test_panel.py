@@ -328,10 +328,11 @@ def test_counts_change_the_figures_when_they_arrive(
 
 
 def test_preview_at_another_entry_is_named(panel: CompactionPanel) -> None:
+    place = panel.setup.following.place
     panel.set_at(60)
-    assert "at #60" in panel.setup.heading.text()
+    assert "Previewed at #60;" in place.text()
     panel.set_at(None)
-    assert "in the context:" in panel.setup.heading.text()
+    assert "Previewed at the leaf" in place.text()
 
 
 def test_a_hand_made_draft_shows_up(panel: CompactionPanel) -> None:

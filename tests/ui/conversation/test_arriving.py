@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStarted
 from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.turn_interface import RoundStarted, ToolEnded, ToolOutput, ToolStarted
 from explorer.models.client import TextDelta, ThinkingDelta, ToolCall, ToolCallReady
 from tests.ui.conversation.steps import (
     click,

@@ -11,7 +11,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from explorer.agent.context_port import Outgoing
+from explorer.agent.turn_interface import Outgoing
 from explorer.compaction.background import Machine, Rendered, RunState, step
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Background

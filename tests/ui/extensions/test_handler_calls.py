@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QApplication
 
-from explorer.extensions.records import HookRecord
+from explorer.extensions.answers import HookRecord
 from ui.compaction.draft_record import HandlerCallsView, line_of, summary_of
 
 BEFORE = "session_before_compact"

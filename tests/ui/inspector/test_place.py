@@ -7,7 +7,7 @@ import json
 import pytest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
 
-from explorer.audit.excerpt import QuotedText, quoted
+from explorer.audit.findings import QuotedText, quoted
 from explorer.facts import Span
 from tests.ui.sessions import Talk, call_block
 from tests.ui.waiting import settle, wait_for

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QScrollArea
 
-from explorer.extensions.trust import TrustStore
+from explorer.extensions.manager import TrustStore
 from explorer.settings.paths import ensure, settings_path
 from tests.generated import write_session
 from tests.ui.window.house import House

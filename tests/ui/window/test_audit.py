@@ -12,14 +12,14 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QScrollArea, QWidget
 
+from explorer.audit.findings import LossKind, Repair, Severity
 from explorer.audit.ledger import LedgerVerdict
-from explorer.audit.losses import LossKind, Repair, Severity
 from explorer.session.edit_entries import PIN_TYPE
 from explorer.session.entries import CustomData
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft, prepared
-from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NOW, SURVIVAL
+from ui.audit.tab import BRANCHES, FINDINGS, LEDGER, LOSSES, NOW, SURVIVAL
 
 KEPT_ONLY = "What may never be changed is the port 8443."
 
@@ -143,7 +143,8 @@ async def test_the_moment_follows_the_map_and_the_chooser(house: House, tmp_path
     row = _ledger(live).row(2)
     assert _ledger(live).verdict(row) is LedgerVerdict.VERBATIM, "it was kept then"
     assert tab.figure.text() == (
-        "Compaction #6: recorded by the agent 4,321 tokens before · counted here 350 → 36 tokens"
+        "In force: compaction #6, recorded by the agent 4,321 tokens before · "
+        "counted here 350 → 36 tokens"
     )
     assert tab.badge.word.text() == "inferred"
     live.choose(tab.moment, NOW)
@@ -341,9 +342,12 @@ async def test_a_session_without_losses_says_so(house: House) -> None:
     tab = live.window.audit
     page_button(live, LOSSES)
     found = live.session.audit.overview
-    assert found is not None
-    if not found.losses:
-        assert "Every entry was kept or summarized" in live.words(tab.losses)
+    assert found is not None and not found.losses
+    assert "No entry was dropped without a summary" in live.words(tab.losses)
+    live.press_button("Show findings", tab.losses)
+    await live.settle()
+    assert tab.page() == FINDINGS
+    assert tab.bar.button(tab.titles().index(FINDINGS)).hasFocus()
     assert {Repair.CUT, Repair.INSTRUCTION, Repair.RULES, Repair.GO_THERE} <= tab.losses.offered
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from explorer.audit.losses import Severity
+from explorer.audit.findings import Severity
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.session.entries import UserMessage
 from explorer.session.kinds import Kind

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.extensions.manager import user_folder
-from explorer.extensions.trust import PROJECT_FOLDER, TrustStore
+from explorer.extensions.manager import PROJECT_FOLDER, TrustStore, user_folder
 from tests.extensions.making import conversation, handler, write
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path

@@ -42,7 +42,7 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     assert page.headline.text().startswith("All 11 standing instructions found")
     standing = page.shown.fidelity.standing
     first = min(fact.sources[0] for fact in standing)
-    assert len(standing) == 11 and page.given.accessibleName().startswith(f"Given at #{first}, #")
+    assert len(standing) == 11 and page.given.accessibleName().endswith(" 8 more.")
     page.given.setFocus()
     live.keys("Tab", "Return", to=page.given)
     await live.until(lambda: live.window.map.selected == first, "the entry of the first of them")

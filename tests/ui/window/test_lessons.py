@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QFileDialog, QWidget
 from explorer.compaction.profile import Settings
 from explorer.services.lessons.answer import Answer
 from explorer.services.lessons.lesson import Step
-from explorer.services.lessons.shelf import read_shelf
+from explorer.services.lessons.lesson_file import read_shelf
 from tests.generated import write_session
 from tests.services.test_unreadable_compaction import rollout
 from tests.ui.window.house import House

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QTableView, QWidget
 
-from explorer.services.auto_compaction.confirmation import CompactionQuestion
+from explorer.services.auto_compaction.guards import CompactionQuestion
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, on_screen, sample_path, visible
 from tests.ui.window.steps import ask_to_leave, draft

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.audit.needed_again import Need, NeedGroup, NeedKind
+from explorer.audit.needed_again import Need, NeedGroup
+from explorer.audit.repeats import NeedKind
 from tests.audit.agent_work import FILE
 from tests.ui.window.house import House
+from tests.ui.window.running import sample_path
+from tests.ui.window.steps import commit, draft
 from tests.ui.window.test_audit import audited, compaction, reply, user, write
 from ui.audit.tab import LEDGER, NEEDED
 
@@ -110,6 +113,16 @@ async def test_a_moment_after_which_nothing_was_needed_again_is_told(
         1, "Nothing was found to be needed again after #1. On the whole path: At least 1 file"
     )
     await look_at(5, "At least 1 file read again")
+
+
+async def test_right_after_a_compaction_nothing_is_judged(house: House) -> None:
+    live = await house.start(sample_path())
+    await draft(live)
+    entry = await commit(live)
+    live.keys("Ctrl+4")
+    words = f"Nothing follows compaction #{entry} yet"
+    await live.until(lambda: words in live.words(live.window.audit.needed), words)
+    assert "Nothing was found" not in live.words(live.window.audit.needed)
 
 
 async def test_a_file_that_was_needed_in_parts_is_one_row(house: House, tmp_path: Path) -> None:

@@ -182,7 +182,8 @@ async def test_without_a_model_that_reads_nothing_is_offered(house: House, tmp_p
     await live.until(lambda: "follow rules" in live.words(window.empty), "the sentence")
     assert not window.plan.isVisible(), "it is said once"
     assert not window.ask.isVisible() and not window.form.isVisible()
-    live.press_button("Models", window)
+    assert window.empty.button.hasFocus()
+    live.keys("Return")
     await live.until(lambda: live.session.models.dialog is not None, "the models")
     live.session.models.dialog.close()
     live.keys("Esc", to=window)

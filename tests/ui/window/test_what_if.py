@@ -6,7 +6,7 @@ from pathlib import Path
 
 from explorer.audit.simulation import Policy, simulate
 from explorer.compaction.profile import PROFILES
-from explorer.services.simulation_inputs import assumptions_for, prices_of, read_past
+from explorer.services.recorded_session import assumptions_for, prices_of, read_past
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path

@@ -12,8 +12,7 @@ from explorer.models.catalogue import cannot_summarize
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.changes import DraftChanged, EntriesAppended, LeafMoved
 from explorer.services.document import Document
-from explorer.services.draft_records import Draft
-from explorer.services.summary_request import DraftFailed, SummaryOrder
+from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.app_state import AppState

@@ -22,8 +22,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.difference import Candidate, Difference, FindingRow, SectionCell, SectionRow
-from explorer.audit.drift import Drift, DriftStep
+from explorer.audit.difference import (
+    Candidate,
+    Difference,
+    Drift,
+    DriftStep,
+    FindingRow,
+    SectionCell,
+    SectionRow,
+)
 from explorer.audit.findings import Group
 from explorer.audit.words import GROUP_TITLES, KIND_TITLES, ONE_KIND, RULE_OF_THUMB
 from explorer.facts.fact import FactKind

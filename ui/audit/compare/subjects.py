@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from explorer.audit.difference import Candidate, Difference, difference
-from explorer.audit.drift import Drift, drift
-from explorer.audit.recorded_compaction import compactions_on_path
+from explorer.audit.difference import Candidate, Difference, Drift, difference, drift
+from explorer.audit.generations import compactions_on_path
 from explorer.compaction.partition import Partition
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
-from explorer.services.summary_audit import Auditor, summary_text
-from explorer.services.summary_candidates import draft_candidate, entry_candidate
+from explorer.services.summary_audit import Auditor, draft_candidate, entry_candidate, summary_text
 from explorer.session.kinds import Kind
 from ui.audit.known import around_words
 from ui.audit.work import Job, Progress

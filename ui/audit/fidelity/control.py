@@ -8,9 +8,8 @@ from functools import partial
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
-from explorer.audit.excerpt import excerpt
-from explorer.audit.findings import Finding
-from explorer.audit.recorded_compaction import compactions_on_path
+from explorer.audit.findings import Finding, excerpt
+from explorer.audit.generations import compactions_on_path
 from explorer.audit.words import ONE_KIND
 from explorer.compaction.partition import Partition
 from explorer.services.changes import LeafMoved

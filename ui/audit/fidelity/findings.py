@@ -29,8 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.excerpt import Excerpt
-from explorer.audit.findings import Fidelity, Finding, Group
+from explorer.audit.findings import Excerpt, Fidelity, Finding, Group
 from explorer.audit.words import (
     GROUP_EMPTY,
     GROUP_MEANINGS,
@@ -87,7 +86,7 @@ class NotCarriedHeading(Struct, frozen=True):
     title: str
     is_open: bool = False
     number: int = 0
-    note: str = "Most of it is not needed, and it counts nowhere."
+    note: str = "Said otherwise, not needed, or lost: no rule can tell."
 
 
 class NotCarriedKind(Struct, frozen=True):

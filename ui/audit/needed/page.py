@@ -8,10 +8,12 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from explorer.audit.needed_again import Need, NeededAfter, NeededAgain, NeedGroup, grouped
-from explorer.audit.needed_words import (
-    MEANING,
+from explorer.audit.repeats import Repeat
+from explorer.audit.words import (
     NEED_TITLES,
+    NEEDED_MEANING,
     before_words,
+    doubt_words,
     expected_words,
     lines_text,
     need_text,
@@ -21,8 +23,8 @@ from explorer.audit.needed_words import (
     short_text,
     tail_words,
     tails_words,
+    unfollowed_words,
 )
-from explorer.audit.repeats import Repeat
 from explorer.session.tree import SessionTree
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
 from ui.audit.words import sentence_case
@@ -43,17 +45,21 @@ Threads = tuple[tuple[int, int], ...]
 _MOST_PLACES = 6
 
 NOTHING_COMPACTED = (
+    "history",
     "Nothing was compacted here",
     "A recorded compaction is judged by what had to be done again after it. This path has none.",
 )
 LOOKING = (
+    "history",
     "The session is being read",
     "What had to be done again after its compactions comes here.",
 )
 NOTHING_NEEDED = (
+    "check",
     "Nothing was found to be needed again",
     "Left out are short reads, and what may have changed or may still have been in the context.",
 )
+EARLIER = "After the compactions before it nothing was found to be needed again."
 
 
 def threads_of(row: NeedRow | None) -> Threads:
@@ -183,7 +189,9 @@ class NeedWidget(QWidget):
         if isinstance(row, NeededAfter):
             when = moment(tree.columns.time[row.compaction]) if tree is not None else ""
             where = f"After compaction #{row.compaction}{f', {when}' if when else ''}."
-            words = (tails_words(row.needs), expected_words(row.expected))
+            words = (
+                tails_words(row.needs), expected_words(row.expected), doubt_words([row])
+            )  # fmt: skip
             note = " ".join(part for part in words if part)
         else:
             needs = row.needs if isinstance(row, NeedGroup) else (row,)
@@ -210,14 +218,14 @@ class NeededPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.summary = Caption(parent=self, wraps=True)
-        self.summary.setToolTip(MEANING)
+        self.summary.setToolTip(NEEDED_MEANING)
         self.model = NeedModel(self)
         self.table = EntryTableView(self.model, "Needed again", self, LEAST_ROWS)
         self.part = NeedWidget(self)
         self.table.selectionModel().currentChanged.connect(self._current)
         self.table.entry_chosen.connect(self.entry_requested)
         self.part.entry_requested.connect(self.entry_requested)
-        self.empty = EmptyState("check", *NOTHING_COMPACTED, parent=self)
+        self.empty = EmptyState(*NOTHING_COMPACTED, parent=self)
         self._pages = OnePage(self)
         self._pages.add(self.empty)
         self._pages.add(self._build())
@@ -243,14 +251,20 @@ class NeededPage(QWidget):
         self.table.show_rows(rows, chosen if chosen in rows else next(iter(rows), None))
         at = found.at(moment) if moment is not None else None
         nothing = f"Nothing was found to be needed again after #{moment}. On the whole path: "
-        self.summary.setText(("" if at is None or at.needs else nothing) + path_words(found))
-        self.empty.set_words(*(NOTHING_NEEDED if found.after else NOTHING_COMPACTED))
+        has_nothing = at is not None and at.is_followed and not at.needs
+        self.summary.setText((nothing if has_nothing else "") + path_words(found))
+        icon, title, text = NOTHING_NEEDED if found.after else NOTHING_COMPACTED
+        if found.unfollowed >= 0:
+            icon, title = LOOKING[0], unfollowed_words(found.unfollowed)
+            text = EARLIER if len(found.after) > 1 else LOOKING[2]
+        self.empty.set_words(title, text, icon)
         self._pages.show_page(1 if rows else 0)
 
     def show_looking(self) -> None:
         """Show that a path is being looked through, where nothing is known of it yet."""
         if not self.model.rows:
-            self.empty.set_words(*LOOKING)
+            icon, title, text = LOOKING
+            self.empty.set_words(title, text, icon)
 
     def chosen(self) -> NeedRow | None:
         """The row that is current."""

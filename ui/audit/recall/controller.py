@@ -8,9 +8,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
+from explorer.audit.generations import compactions_on_path
 from explorer.audit.recall import Recall
 from explorer.audit.recall_result import RecallResult, RecallSubject, result_of
-from explorer.audit.recorded_compaction import compactions_on_path
 from explorer.models.client import CancelToken, ModelInfo
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft

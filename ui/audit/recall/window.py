@@ -127,7 +127,8 @@ class RecallWindow(Dialog):
 
     def _lay_out(self) -> None:
         self._pages = OnePage(self)
-        self.empty = EmptyState("assistant", *NO_MODEL, parent=self)
+        self.empty = EmptyState("assistant", *NO_MODEL, action="&Models…", parent=self)
+        self.empty.pressed.connect(self.models_asked)
         self._pages.add(self.results)
         self._pages.add(self.empty)
         head = column_of(
@@ -147,7 +148,6 @@ class RecallWindow(Dialog):
         self.judge.set_models([("", NO_JUDGE), *models], before.judge)
         for part in (self.form, self.ask):
             part.setVisible(bool(models))
-        self.models.setVisible(not models)
 
     def wish(self) -> RecallWish:
         """What is chosen."""
@@ -189,6 +189,9 @@ class RecallWindow(Dialog):
         self.results.show_result(result)
         is_empty = result is None and self.form.isHidden()
         self._pages.show_page(1 if is_empty else 0)
+        self.models.setVisible(self.form.isHidden() and not is_empty)
+        if is_empty:
+            self.empty.button.setFocus()
         self.plan.setVisible(not is_empty)
 
     def show_running(self, is_running: bool) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from explorer.audit.simulation import Past, Policy, simulate
-from explorer.audit.simulation.sweep import Sweep, sweep
+from explorer.audit.simulation.walk import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.services.document import Document
-from explorer.services.simulation_inputs import assumptions_for, prices_of, read_past
-from explorer.settings.choices import Chosen
+from explorer.services.recorded_session import assumptions_for, prices_of, read_past
+from explorer.settings.effective import Chosen
 from ui.app_state import AppState
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
 from ui.audit.what_if.window import (

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.simulation.sweep import Sweep, SweepCell
+from explorer.audit.simulation.walk import Sweep, SweepCell
 from explorer.compaction.reasons import share_text
 from ui.theme import S4, S8, on_theme_changed, scaled, small_font, theme
 from ui.theme.tokens import blend

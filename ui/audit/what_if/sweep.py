@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.audit.simulation import Policy, WalkStopped
-from explorer.audit.simulation.sweep import Sweep, SweepCell
+from explorer.audit.simulation.walk import Sweep, SweepCell
 from ui.audit.what_if.heat_map import FIGURES, HeatMap
 from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.choice import ChoiceBox

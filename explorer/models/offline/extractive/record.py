@@ -20,9 +20,12 @@ from explorer.models.offline.extractive.items import (
     Item,
     ItemKind,
     is_torn,
+    is_whole,
+    passages,
     read_facts,
+    shortened,
+    up_to,
 )
-from explorer.models.offline.extractive.passages import is_whole, passages, shortened, up_to
 from explorer.models.offline.extractive.request import (
     CallText,
     RequestBlock,

@@ -10,8 +10,14 @@ from explorer.facts.entry_texts import Speaker
 from explorer.facts.statements import kinds_of
 from explorer.facts.text import statement_key
 from explorer.models.offline.extractive.changes import drop_changed
-from explorer.models.offline.extractive.items import STANDING, Focus, Item, ItemKind, focus_of
-from explorer.models.offline.extractive.passages import passages
+from explorer.models.offline.extractive.items import (
+    STANDING,
+    Focus,
+    Item,
+    ItemKind,
+    focus_of,
+    passages,
+)
 from explorer.models.offline.extractive.record import Record, fails
 from explorer.models.offline.extractive.request import (
     RequestParts,
@@ -21,13 +27,14 @@ from explorer.models.offline.extractive.request import (
     thin,
 )
 from explorer.models.offline.extractive.sections import QUOTED_NEXT, Template, read_template
-from explorer.models.offline.extractive.selection import (
+from explorer.models.offline.extractive.summary_layout import (
     TRIFLES,
     ChosenItem,
     ItemSelection,
+    is_asked_for,
     rank,
+    render,
 )
-from explorer.models.offline.extractive.summary_layout import is_asked_for, render
 from explorer.models.request import ChatMessage, ModelRequest
 from explorer.tokens.estimate import estimate_text, utf16_units
 

@@ -13,9 +13,9 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter
 
 from explorer.formats.pi.entries import read_entry
-from explorer.models.price_list import no_listed_cost
+from explorer.models.catalogue import no_listed_cost
 from explorer.services.privacy import Privacy
-from explorer.services.token_counts import TokenCounts
+from explorer.services.session_usage import TokenCounts
 from explorer.session.context import ContextCache, PathContext
 from explorer.session.describe import describe
 from explorer.session.entries import Entry

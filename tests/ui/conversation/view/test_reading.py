@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from explorer.agent.tool_rounds import NOT_RUN, STOPPED_BEFORE
+from explorer.agent.loop import NOT_RUN, STOPPED_BEFORE
 from tests.ui.conversation.view.talks import Opened, Talk, call, image, thinking
 from ui.conversation.view.calls import CallStates
 from ui.conversation.view.item_reader import parts_of, read_item

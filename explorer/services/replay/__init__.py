@@ -1,1 +1,0 @@
-"""Replays of recorded sessions: ``recorded_session`` is what is replayed, ``player`` replays it."""

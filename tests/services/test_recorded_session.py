@@ -1,0 +1,40 @@
+"""What a walk under other rules needs to know of a session and of a model."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from explorer.audit.simulation import Assumptions, Prices, Tier
+from explorer.compaction.profile import PROFILES
+from explorer.models.catalogue import PriceTier
+from explorer.models.client import ModelInfo
+from explorer.services.document import Document
+from explorer.services.recorded_session import assumptions_for, prices_of
+
+DEAR = ModelInfo(
+    "m", "M", None, None, input_price=2.0, output_price=8.0, cache_read_price=0.5,
+    tiers=(
+        PriceTier(1_000, input_price=4.0),
+        PriceTier(2_000, output_price=16.0, cache_read_price=1.0, cache_write_price=5.0),
+    ),
+)  # fmt: skip
+
+
+def test_what_a_tier_does_not_say_is_as_below_it() -> None:
+    assert prices_of(DEAR) == Prices(
+        2.0, 8.0, 0.5, 2.0,
+        tiers=(Tier(1_000, Prices(4.0, 8.0, 0.5, 4.0)), Tier(2_000, Prices(4.0, 16.0, 1.0, 5.0))),
+    )  # fmt: skip
+    assert prices_of(replace(DEAR, input_price=None)) is None
+    assert prices_of(replace(DEAR, output_price=None)) is None
+
+
+def test_an_order_takes_what_its_words_take_unless_it_is_said(document: Document) -> None:
+    words = document.shared.templates
+    for name in ("explorer", "omp"):
+        profile = PROFILES[name]
+        asked = words.system + words.sections[profile.sections].history_update
+        counted = assumptions_for(document, profile).order_tokens
+        assert counted == document.tokens.count_text(asked, profile) > 0
+    said = Assumptions(order_tokens=7)
+    assert assumptions_for(document, PROFILES["pi"], said) is said
