@@ -323,10 +323,12 @@ def needed_again(
         _Stretch(*map(path.position, (one.shown_from, one.edited, one.after))) for one in repeats
     ]
     needs = [need for repeat in repeats for need in _needs(repeat, contexts, least)]
-    recorded = [
-        repeat.as_recorded() for repeat in repeats if any(one.back >= 0 for one in repeat.shown)
+    doubted = [
+        need
+        for repeat in repeats
+        if any(one.back >= 0 for one in repeat.shown)
+        for need in _needs(_as_recorded(repeat), contexts, least)
     ]
-    doubted = [need for repeat in recorded for need in _needs(repeat, contexts, least)]
     sure = {(need.taken_by, need.repeat.after) for need in needs}
     last = max(map(path.position, path.select(tree.columns.kind, _FOLLOWING)), default=-1)
     found = []
@@ -432,6 +434,11 @@ def _needs(repeat: Repeat, contexts: Sequence[_Context], least: int) -> Iterator
         # What was edited after the compaction may be read to see what the edit made of it.
         if taken > repeat.edited and taken >= 0 and narrowed is not None:
             yield Need(narrowed, taken)
+
+
+def _as_recorded(repeat: Repeat) -> Repeat:
+    """A read as if nothing had been put back but what is recorded."""
+    return repeat._replace(since=-1, shown=tuple(one._replace(back=-1) for one in repeat.shown))
 
 
 def _taken_by(before: int, after: int, contexts: Sequence[_Context]) -> int:

@@ -132,10 +132,6 @@ class Repeat(NamedTuple):
         others may have been shown since."""
         return sum(one.number for one in self.shown)
 
-    def as_recorded(self) -> Repeat:
-        """A read as if nothing had been put back but what is recorded."""
-        return self._replace(since=-1, shown=tuple(one._replace(back=-1) for one in self.shown))
-
     def narrowed(
         self, shown: Sequence[ShownLines], least: int, held: Sequence[ShownLines] = ()
     ) -> Repeat | None:

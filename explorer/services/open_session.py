@@ -12,7 +12,7 @@ from explorer.extensions.manager import Extensions
 from explorer.models.client import ModelClient
 from explorer.services.changes import ChangeHub
 from explorer.services.privacy import AskedModels, Privacy, SessionPayloads
-from explorer.services.session_usage import SessionUsage, TokenCounts
+from explorer.services.session_tokens import SessionUsage, TokenCounts
 from explorer.services.session_writer import READ_ONLY, SessionWriter
 from explorer.session.context import ContextCache, PathContext
 from explorer.session.kinds import Kind

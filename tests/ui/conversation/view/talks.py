@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter
 from explorer.formats.pi.entries import read_entry
 from explorer.models.catalogue import no_listed_cost
 from explorer.services.privacy import Privacy
-from explorer.services.session_usage import TokenCounts
+from explorer.services.session_tokens import TokenCounts
 from explorer.session.context import ContextCache, PathContext
 from explorer.session.describe import describe
 from explorer.session.entries import Entry
