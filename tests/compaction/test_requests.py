@@ -91,7 +91,7 @@ def test_a20_a_split_turn_makes_two_requests_that_share_nothing() -> None:
 
 def test_b10_e19_answers_have_caps_and_never_above_the_models() -> None:
     settings = Settings(reserve_tokens=16_384)
-    assert output_cap("history", settings) == 13_107
+    assert output_cap("history", settings) == output_cap("verify", settings) == 13_107
     assert output_cap("turn_prefix", settings) == 8_192
     assert output_cap("branch", settings) == 2_048
     assert output_cap("history", settings, model_limit=4_096) == 4_096

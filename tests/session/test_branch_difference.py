@@ -140,6 +140,7 @@ def test_pieces_together_are_the_text_however_long_it_is() -> None:
 
 def test_the_comparison_as_markdown() -> None:
     told = as_markdown(compare(two(), "l4", "r5"), "one | first", "two")
+    assert "| Models | openai/one | openai/two |" in told
     assert told.startswith("# Two branches from #0\n")
     assert "| | one \\| first | two |" in told
     assert "| Tools | edit 1 | read 1 |" in told

@@ -115,6 +115,11 @@ def test_costs_are_taken_as_any_system_writes_them(cost: object, dollars: float)
     assert usage_sum(read_usage({**usage(10, 5), "cost": cost})).cost == dollars
 
 
+def test_what_is_taken_away_and_put_back_is_what_there_was() -> None:
+    spent = UsageSum(1, 2, 3, 4, 0.5, calls=6)
+    assert spent + -spent == NOTHING != -spent and (-spent).input == -1
+
+
 def test_only_a_sum_is_better_than_nothing() -> None:
     assert usage_sum(read_usage({"totalTokens": 900})) == UsageSum(900, calls=1, unpriced=1)
 

@@ -41,6 +41,13 @@ def labelled(number: int, target: str, label: str) -> dict[str, object]:
             "label": label}  # fmt: skip
 
 
+def test_the_size_of_a_session_is_that_of_its_lines(store: Store, tmp_path: Path) -> None:
+    file = write_file(tmp_path / "a.jsonl", chain(5))
+    key = store.import_session(FileSource(file, batch=2)).key
+    lines = file.read_text(encoding="utf-8").splitlines()[1:]
+    assert store.session(key).size == sum(map(len, lines))
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
 def test_what_is_imported_does_not_depend_on_the_batches(
     store: Store, tmp_path: Path, size: int

@@ -43,7 +43,7 @@ from explorer.services.draft_records import DraftFailed
 from explorer.services.effective_rules import EffectiveRules
 from explorer.session.edits import prunes_on
 from explorer.session.entries import AssistantMessage
-from explorer.session.kinds import Flag, Kind
+from explorer.session.kinds import Flag
 
 _Result = TypeVar("_Result")
 
@@ -351,7 +351,7 @@ def _refused_reply(document: Document) -> LastReply | None:
     A leaf is newer than any compaction on its path, so what it says is about this context (B13).
     """
     columns, leaf = document.tree.columns, document.leaf
-    if leaf < 0 or columns.kind[leaf] != Kind.ASSISTANT or not columns.flags[leaf] & Flag.ERROR:
+    if leaf < 0 or not columns.flags[leaf] & Flag.ERROR:
         return None
     reply = document.payloads.shown.entry(leaf).body
     if not isinstance(reply, AssistantMessage) or reply.error_kind != "overflow":
