@@ -236,7 +236,10 @@ class AuditController(QObject):
 
     def _tell_lost(self, found: Overview) -> None:
         """What tells of a compaction that came by itself says in a line what it lost."""
-        entry, self._to_tell = self._to_tell, -1
+        entry = self._to_tell
+        if entry > found.leaf:
+            return  # The audit was begun before the compaction: the next one has it.
+        self._to_tell = -1
         line = lost_line(found.losses, entry) if entry >= 0 else ""
         if line:
             self._state.window.compaction.add_to_notice(f"{line} The tab Audit tells more.")
