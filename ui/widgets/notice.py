@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -47,10 +47,6 @@ class Notice(Struct, frozen=True):
     on_action: Callable[[], None] | None = None
 
 
-WIDE = 640
-"""Pixels of a strip at a text scale of 100 % from which its button stands beside its words."""
-
-
 class NoticeStrip(QFrame):
     """Shows one notice until it is dismissed (Escape or the cross) or replaced."""
 
@@ -88,30 +84,20 @@ class NoticeStrip(QFrame):
         texts.setSpacing(2)
         texts.addWidget(self._what)
         texts.addWidget(self._rest)
-        links = self._links = QHBoxLayout()
+        links = QHBoxLayout()
         links.setSpacing(S8)
-        links.addWidget(self._act)
         links.addWidget(self._show_details)
         links.addWidget(self._copy)
         links.addStretch(1)
         texts.addLayout(links)
         texts.addWidget(self._details)
-        row = self._row = QHBoxLayout(self)
+        row = QHBoxLayout(self)
         row.setSpacing(S8)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(texts, 1)
+        row.addWidget(self._act, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         row.setContentsMargins(S16, S8, S8, S8)
-
-    def resizeEvent(self, event: QResizeEvent, /) -> None:
-        """In a wide strip the button stands beside the words, and takes no line of its own."""
-        super().resizeEvent(event)
-        is_wide = self.width() >= scaled(WIDE)
-        if is_wide != (self._row.indexOf(self._act) >= 0):
-            if is_wide:
-                self._row.insertWidget(2, self._act, 0, Qt.AlignmentFlag.AlignTop)
-            else:
-                self._links.insertWidget(0, self._act)
 
     def show_notice(self, notice: Notice) -> None:
         """Replace what is shown."""
