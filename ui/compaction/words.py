@@ -83,7 +83,7 @@ def provider_words(shown: Partition) -> str:
     words = f"{whole}, {short(reported - counted)} of it beyond the entries."
     ratio = shown.preparation.size.ratio
     if abs(ratio - 1) >= _TELLING_RATIO:
-        words += f" Each token freed here frees {ratio:.1f} there."
+        words += f" Each token freed counts {ratio:.1f} there."
     return words
 
 
