@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QMainWindow, QSplitter
+from PySide6.QtWidgets import QMainWindow, QSplitter
 
 from explorer.settings.preferences import Preferences
 from ui.shell.skeleton_screen import SkeletonScreen
@@ -121,7 +121,6 @@ class MainWindow(QMainWindow):
         had_focus = self.isAncestorOf(self.focusWidget()) if self.focusWidget() else False
         for part in (self.header, self.header_line):
             part.setVisible(on)
-        self.place_notices(on)
         self.pages.show_page(PANES if on else WELCOME)
         # The map reveals entries at once, for which it must know its size.
         for widget in (self.centralWidget(), self.pages):
@@ -129,15 +128,6 @@ class MainWindow(QMainWindow):
                 layout.activate()
         if had_focus and not on:
             self.welcome.focus_first()
-
-    def place_notices(self, above: bool) -> None:
-        """Notices stand above the panes, and below the welcome page, whose buttons keep their
-        place."""
-        centre = self.pages.parentWidget()
-        column = centre.layout() if centre is not None else None
-        assert isinstance(column, QBoxLayout)
-        column.removeWidget(self.notices)
-        column.insertWidget(column.indexOf(self.pages) + (not above), self.notices)
 
     # the inspector's tabs -------------------------------------------------------------------------
 

@@ -63,6 +63,7 @@ def _frame(window: MainWindow) -> None:
     window.header_line = Hairline(parent=centre)
     window.header = Header([(p.name, p.title) for p in PROFILES.values()], centre)
     window.notices = NoticeStrip(centre)
+    window.notices.setProperty("foot", True)
     window.notices.hide()
     across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
     window.pages = OnePage(centre)
@@ -73,10 +74,11 @@ def _frame(window: MainWindow) -> None:
     for page in (window.welcome, window.whole):
         window.pages.add(page)
     layout = column_in(centre, 0)
-    for widget in (window.header, window.header_line, window.notices):
-        layout.addWidget(widget)
+    layout.addWidget(window.header)
+    layout.addWidget(window.header_line)
     layout.addWidget(window.pages, 1)
-    window.place_notices(window.opens_session)
+    # Below what is being pointed at, which keeps its place.
+    layout.addWidget(window.notices)
     if window.opens_session:
         window.pages.show_page(PANES)
         return

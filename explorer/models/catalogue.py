@@ -170,7 +170,7 @@ PROVIDER_KEYS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 OFFLINE_MODELS = (
-    ModelInfo(EXTRACTIVE, "Extractive summary (offline)", 4_000_000, 32_000, True, 0.0, 0.0),
+    ModelInfo(EXTRACTIVE, "Extractive (offline)", 4_000_000, 32_000, True, 0.0, 0.0),
     ModelInfo(
         DEMO,
         "Demonstration agent (offline)",

@@ -227,14 +227,14 @@ class RulesPart(QWidget):
     def _lay_out(self) -> None:
         column = column_in(self, S4, (S16, S12, S16, S12))
         line = row(self._label, self.profile, wide=self.profile)
-        links = wrapping_row(self.rules, self.compare, self.prompts, self.learn, across=S12, down=0)
+        links = wrapping_row(self.rules, self.compare, self.prompts, across=S12, down=0)
         column.addLayout(line)
         for slider in self._sliders():
             slider.changed.connect(self._size_changed)
             column.addWidget(slider)
         # The sentence next to the sliders that change it, both in sight in a low window.
-        for label in (self.place, self.why):
-            column.addWidget(label)
+        column.addLayout(row(self.place, self.learn, wide=self.place))
+        column.addWidget(self.why)
         column.addLayout(links)
 
     def _sliders(self) -> tuple[NumberSlider, ...]:

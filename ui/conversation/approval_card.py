@@ -35,8 +35,9 @@ ARMED_AFTER_MS = 700
 """How long the card has the keyboard, without a key, before a key answers it."""
 NARROW = 420
 """Pixels of the drawing; a card in a pane of less shows what can be left out on a word."""
-BODY = 150
-"""Pixels of the drawing that a diff or a command takes at most; the rest is scrolled to."""
+BODY, BODY_SMALL = 150, 88
+"""Pixels of the drawing that a diff or a command takes at most, and in a small card; the rest is
+scrolled to."""
 BODY_MOST = 180
 """Pixels that it takes at most with large text."""
 LONG = 400
@@ -104,7 +105,7 @@ class ApprovalCard(QFrame):
         self.setProperty("card", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.request: ApprovalRequest | None = None
-        self.is_narrow = False
+        self.is_small = False
         self._waiting = 0
         self._sign = QLabel(self)
         self._title = QLabel(self)
@@ -224,25 +225,27 @@ class ApprovalCard(QFrame):
         self.show()
         self._arming.start()
 
-    def set_narrow(self, narrow: bool) -> None:
+    def set_small(self, small: bool) -> None:
         """Set whether there is room for the question and its buttons alone."""
-        if narrow != self.is_narrow:
-            self.is_narrow = narrow
+        if small != self.is_small:
+            self.is_small = small
             self._fold()
 
     def _fold(self) -> None:
-        """What can be left out of a narrow card waits behind a button."""
+        """What can be left out of a small card waits behind a button."""
         request = self.request
         if request is None:
             return
-        whole = not self.is_narrow or self.details.isChecked()
-        self.details.setVisible(self.is_narrow)
+        whole = not self.is_small or self.details.isChecked()
+        self.details.setVisible(self.is_small)
         self._more.setVisible(whole or self._waiting > 1)
         self._where.setVisible(whole)
         self._notice.setVisible(whole and bool(request.notice))
         for part in (self.pattern, self._pattern_label):
             part.setVisible(whole and bool(request.pattern))
         self.note.setVisible(whole)
+        if self._body is not None:
+            self._body.set_fit(self._body_height())
         self.updateGeometry()
 
     def _show_body(self, request: ApprovalRequest) -> None:
@@ -250,7 +253,7 @@ class ApprovalCard(QFrame):
             self._column.removeWidget(self._body)
             self._body.hide()
             self._body.deleteLater()
-        fit = min(theme.scaled(BODY), BODY_MOST)
+        fit = self._body_height()
         if request.kind == "command":
             self._body = PlainTextView(self, fit=fit)
             self._body.set_text(exact(request.command))
@@ -265,6 +268,9 @@ class ApprovalCard(QFrame):
         is_long = len(text) > much * LONG or text.count("\n") >= much * LONG_LINES
         self._size.setText(f"{size_words(text)}, ending with: {end_of(exact(text))}")
         self._size.setVisible(is_long)
+
+    def _body_height(self) -> int:
+        return min(theme.scaled(BODY_SMALL if self.is_small else BODY), BODY_MOST)
 
     def _answer(self, choice: ApprovalChoice) -> None:
         request = self.request

@@ -132,14 +132,14 @@ class AgentPane(QWidget):
         self.updateGeometry()
 
     def show_room(self) -> None:
-        """In a low window the last message gives way to what is being done; in a narrow one a
-        question takes the place of what it leaves no room for."""
+        """In a low window the last message gives way to what is being done, and in every window
+        to a question, which in a small one takes the place of the choices too."""
         tall = self.window().height() >= theme.scaled(TALL)
-        self.conversation.setMinimumHeight(theme.scaled(LEAST if tall else 6))
-        self.bar.set_low(self.window().height() < theme.scaled(LOW))
         asks = self.card.request is not None
-        self.card.set_narrow(self.width() < theme.scaled(NARROW))
-        self.bar.setVisible(not (asks and self.card.is_narrow) and not self._is_read_only)
+        self.conversation.setMinimumHeight(theme.scaled(LEAST if tall and not asks else 6))
+        self.bar.set_low(self.window().height() < theme.scaled(LOW))
+        self.card.set_small(not tall or self.width() < theme.scaled(NARROW))
+        self.bar.setVisible(not (asks and self.card.is_small) and not self._is_read_only)
 
     @property
     def model(self) -> str:

@@ -41,7 +41,14 @@ class DiffView(PlainTextView):
         self.set_text("\n".join(shown))
         on_theme_changed(self._paint_lines)
         self.loaded.connect(self._paint_lines)
+        self.verticalScrollBar().rangeChanged.connect(self._show_first_change)
         self._paint_lines()
+
+    def _show_first_change(self) -> None:
+        """Where not all is in sight, what is changed is, and not the lines before it."""
+        at = next((at for at, line in enumerate(self._lines) if line.sign in "+-"), 0)
+        block = self.document().findBlockByNumber(at)
+        self.verticalScrollBar().setValue(max(0, block.firstLineNumber() - 1))
 
     def _paint_lines(self) -> None:
         now = theme()

@@ -70,6 +70,7 @@ QLabel[keycap="true"] {
   color: $dim; border: 1px solid $line; border-radius: 4px; padding: 0 4px;
 }
 QFrame[strip="true"] { background: $panel; border-bottom: 1px solid $line; }
+QFrame[strip="true"][foot="true"] { border-bottom: none; border-top: 1px solid $line; }
 QFrame[card="true"] { background: $card; border: 1px solid $line; border-radius: ${radius}px; }
 QFrame[card="true"]:focus { border-color: $accent; }
 QFrame[line="h"] { background: $line; border: none; max-height: 1px; min-height: 1px; }

@@ -7,8 +7,9 @@ from typing import Literal
 
 from msgspec import Struct
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -28,6 +29,9 @@ Level = Literal["error", "warning", "info", "done"]
 
 _ICONS = {"error": "error", "warning": "warning", "info": "info", "done": "check"}
 _TINTS = {"error": "lost", "warning": "comp", "info": "accent", "done": "tool"}
+
+BESIDE = 620
+"""Pixels of the drawing; in a strip of less the button stands below the words."""
 
 
 class Notice(Struct, frozen=True):
@@ -91,11 +95,15 @@ class NoticeStrip(QFrame):
         links.addStretch(1)
         texts.addLayout(links)
         texts.addWidget(self._details)
+        self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._beside.setSpacing(S8)
+        self._beside.addLayout(texts, 1)
+        start = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft
+        self._beside.addWidget(self._act, 0, start)
         row = QHBoxLayout(self)
         row.setSpacing(S8)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(texts, 1)
-        row.addWidget(self._act, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(self._beside, 1)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         row.setContentsMargins(S16, S8, S8, S8)
 
@@ -123,6 +131,13 @@ class NoticeStrip(QFrame):
         if self.notice is not None:
             name, tint = _ICONS[self.notice.level], _TINTS[self.notice.level]
             self._sign.setPixmap(icon_pixmap(name, tint, scaled(16), self.devicePixelRatioF()))
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        wide = self.width() >= scaled(BESIDE)
+        self._beside.setDirection(
+            QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        )
 
     def dismiss(self) -> None:
         """Hide the strip."""

@@ -282,6 +282,11 @@ class PlainTextView(QPlainTextEdit):
         if event.oldSize().width() != event.size().width():
             self._refit()
 
+    def set_fit(self, fit: int) -> None:
+        """Grow with the text up to so many pixels from now on."""
+        self._fit = fit
+        self._refit()
+
     def _refit(self) -> None:
         if self._fit:
             self.setFixedHeight(self._wanted_height())

@@ -16,7 +16,7 @@ from ui.compaction.panel import CompactionPanel
 
 Key = Qt.Key
 MODELS = [
-    ModelInfo("offline/extractive", "Extractive summary (offline)", None, None, True, 0.0, 0.0),
+    ModelInfo("offline/extractive", "Extractive (offline)", None, None, True, 0.0, 0.0),
     ModelInfo("provider/large", "Large", None, None, False, 3e-6, 15e-6),
 ]
 

@@ -12,7 +12,7 @@ from tests.ui.waiting import Heard, settle
 from ui.widgets.model_box import MORE, ModelBox
 
 Key = Qt.Key
-LONG = [("offline/extractive", "Extractive summary (offline)")] + [
+LONG = [("offline/extractive", "Extractive (offline)")] + [
     (f"{provider}/{name}", f"{provider}/{name}")
     for provider in ("anthropic", "openai")
     for name in ("one-9", "one-8", "one-7", "two-mini", "two", "three", "four-lite")
@@ -116,7 +116,7 @@ def test_the_face_tells_the_model_and_not_the_way_to_it(app: QApplication) -> No
     assert box.face_text() == box.shown_text() == "qwen3-32b"
     assert box.currentText() == way, "the list has the whole name"
     box.set_models(LONG[:2], "offline/extractive")
-    assert box.face_text() == "Extractive summary (offline)"
+    assert box.face_text() == "Extractive (offline)"
 
 
 @pytest.mark.parametrize("models", [LONG[:3], LONG], ids=["few", "many"])

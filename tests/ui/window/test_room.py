@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QScrollArea, QWidget
 
 from explorer.settings.paths import ensure, preferences_path
@@ -15,8 +15,10 @@ from tests.ui.window.house import House
 from tests.ui.window.library_steps import opened
 from tests.ui.window.running import NotReached, RunningWindow, sample_path, visible
 from tests.ui.window.steps import draft
+from tests.ui.window.test_beginning import at_once
 from tests.ui.window.test_lessons import Pupil
 from ui import theme
+from ui.inspector.diff_view import DiffView
 from ui.map.pane import Shown
 from ui.widgets.labels import ElidedLabel
 
@@ -218,8 +220,33 @@ async def test_an_entry_has_more_room_than_what_is_said_of_it(house: House) -> N
     live.window.map.select(9)
     await live.idle()
     entry = live.window.entry
-    assert "kept the newest" in entry.verdict.words.toolTip(), "its rule is a tip"
+    words = entry.verdict.words
+    await live.until(lambda: "kept the newest" in words.toolTip(), "its rule, as a tip")
     assert entry.area.viewport().height() > 5 * entry.fontMetrics().lineSpacing()
+
+
+@pytest.mark.parametrize("large_text", [100, 200], indirect=True)
+async def test_a_question_leaves_a_small_window_its_size_and_shows_what_is_changed(
+    house: House,
+) -> None:
+    at_once()
+    live = await house.start(size=SMALL)
+    live.session.actions["watch_run"].trigger()
+    card, composer = live.window.agent.card, live.window.agent.composer
+    await live.until(lambda: composer.toPlainText(), "the first message")
+    await live.idle()
+    live.keys("Return", to=composer)
+    await live.until(lambda: card.is_armed, "the question for a command")
+    assert live.window.size().toTuple() == SMALL
+    live.click(card.buttons["once"])
+    await live.until(lambda: visible(card, DiffView), "the question for a change")
+    await live.settle(8)
+    assert live.window.size().toTuple() == SMALL and not cut_off(card)
+    (change,) = visible(card, DiffView)
+    line = change.document().find("-     return").block()
+    place = change.cursorRect(QTextCursor(line))
+    assert change.viewport().rect().contains(place), "the line that goes is in sight"
+    assert change.verticalScrollBar().maximum(), "though not all of it is"
 
 
 @pytest.mark.parametrize("large_text", [150], indirect=True)

@@ -164,9 +164,12 @@ async def test_nothing_that_can_be_pressed_moves_when_something_was_found_or_fai
     live.drop(sample_path())
     await live.until(lambda: live.has_document, "the session of the file")
     await live.idle()
+    tabs = on_screen(live.window.inspector.tabBar())
     live.drop(bad)
     await live.until(lambda: live.notice, "the notice")
-    assert on_screen(live.window.notices).bottom() < on_screen(live.window.map).top()
+    await live.settle()
+    assert on_screen(live.window.notices).top() > on_screen(live.window.inspector).bottom()
+    assert on_screen(live.window.inspector.tabBar()) == tabs
     live.keys("Esc", to=live.window.notices)
     await back_to_the_page(live)
     assert page.recent.isVisible() and places() == before
