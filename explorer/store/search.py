@@ -29,6 +29,7 @@ from explorer.store.search_text import (
     pairs_of,
     parse_query,
     snippet,
+    would_match,
 )
 
 TEXT_VERSION = 5
@@ -459,7 +460,7 @@ def _confirm(
     hits: list[SearchHit] = []
     for identifier in part:
         text = texts.get(identifier)
-        if text is not None and (holds(text, terms) if matched else _has_all(text, terms)):
+        if text is not None and (holds if matched else would_match)(text, terms):
             entry = entries[identifier]
             key, index = identifier >> INDEX_BITS, index_of(identifier)
             if is_wanted is not None:
@@ -470,8 +471,3 @@ def _confirm(
             line = snippet(text, terms)
             hits.append(SearchHit(key, index, *line, entry.kind, flags, entry.time_ms))
     return hits
-
-
-def _has_all(text: str, terms: list[Term]) -> bool:
-    """What the index would answer, for a text that is not in it."""
-    return holds(text, [term._replace(quoted=True) for term in terms])

@@ -51,6 +51,11 @@ class Term(NamedTuple):
         quoted and for what looks like code (paths, dots, dashes, underscores)."""
         return self.quoted or len(self.words) != 1 or len(self.words[0]) != len(self.text)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the last word may go on: it is still being typed."""
+        return not self.quoted and bool(self.words) and self.text.endswith(self.words[-1])
+
 
 def entry_text(entry: Entry) -> str:
     """The texts of an entry that a person may look for, one per line."""
@@ -97,7 +102,7 @@ def match_expression(terms: Sequence[Term], common: Collection[str] = ()) -> str
     for term in terms:
         words = term.words[:_PHRASE_WORDS]
         if words:
-            is_open = not term.quoted and words == term.words and term.text.endswith(words[-1])
+            is_open = term.is_open and words == term.words
             runs = _runs_of_pairs(term, len(words) - is_open, common)
             parts += [f'pairs : "{" ".join(run)}"' for run in runs]
             if is_open or not runs or len(runs[0]) != len(words) - 1:
@@ -163,6 +168,18 @@ def holds(text: str, terms: list[Term]) -> bool:
     return all(one in plain for one in wanted)
 
 
+def would_match(text: str, terms: list[Term]) -> bool:
+    """Whether the index would find a text, which it does not have yet."""
+    if not holds(text, terms):
+        return False
+    words = f" {' '.join(words_of(indexed(text)))} "
+    for term in terms:
+        phrase = " ".join(map(folded, term.words))
+        if phrase and f" {phrase}{'' if term.is_open else ' '}" not in words:
+            return False
+    return True
+
+
 def snippet(text: str, terms: Sequence[Term]) -> tuple[str, tuple[tuple[int, int], ...]]:
     """The line with the match, cut where it is long, and where in it the terms are. Of several
     lines the first of those that hold the most terms; of the first matches, to be quick."""
@@ -190,9 +207,8 @@ def _first_match(plain: str, term: Term) -> re.Match[str] | None:
     parts = [re.escape(part) for part in folded(term.text).split()]
     if not parts:
         return None
-    is_open = not term.quoted and term.words and term.text.endswith(term.words[-1])
     before = r"(?<![^\W_])" if _TOKEN.match(parts[0]) else ""
-    after = "" if is_open or not _TOKEN.match(term.text[-1:]) else r"(?![^\W_])"
+    after = "" if term.is_open or not _TOKEN.match(term.text[-1:]) else r"(?![^\W_])"
     whole = re.compile(f"{before}{_BLANKS.join(parts)}{after}")
     return whole.search(plain) or re.search(r"\s+".join(parts), plain)
 

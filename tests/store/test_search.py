@@ -54,6 +54,7 @@ def found(hits: list[SearchHit]) -> list[int]:
 QUERIES = [
     ("fox", [0]),
     ("qui bro", [0]),
+    ("ox uick", []),
     ("explorer store", [0, 1]),
     ("explorer/store", [0]),
     ("store/sch", [0]),

@@ -14,8 +14,8 @@ from explorer.store import Store
 from tests.store.conftest import eventually
 from tests.store.sources import FileSource, message, write_file
 
-WORDS = ("the", "fox", "jumps", "over", "and", "lazy", "dog", "café", "x9")
-"""None is a part of another: what is not indexed yet is found by its letters."""
+WORDS = ("the", "fox", "jumps", "over", "and", "lazy", "dog", "café", "x9", "he", "azy")
+"""None begins another: a word may go on where it is looked for."""
 Library = tuple[Store, dict[int, list[str]]]
 
 
