@@ -253,6 +253,8 @@ class NeededPage(QWidget):
         nothing = f"Nothing was found to be needed again after #{moment}. On the whole path: "
         has_nothing = at is not None and at.is_followed and not at.needs
         self.summary.setText((nothing if has_nothing else "") + path_words(found))
+        # Of a single compaction the chosen row says the same, and its rows are seen sooner.
+        self.summary.setVisible(len(found.after) > 1 or not rows)
         icon, title, text = NOTHING_NEEDED if found.after else NOTHING_COMPACTED
         if found.unfollowed >= 0:
             icon, title = LOOKING[0], unfollowed_words(found.unfollowed)
