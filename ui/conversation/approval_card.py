@@ -35,9 +35,9 @@ ARMED_AFTER_MS = 700
 """How long the card has the keyboard, without a key, before a key answers it."""
 NARROW = 420
 """Pixels of the drawing; a card in a pane of less shows what can be left out on a word."""
-BODY, BODY_SMALL = 150, 88
-"""Pixels of the drawing that a diff or a command takes at most, and in a small card; the rest is
-scrolled to."""
+BODY, BODY_SMALL, BODY_LEAST = 150, 88, 44
+"""Pixels of the drawing that a diff or a command takes at most; in a small card; in one that shows
+all else. The rest is scrolled to."""
 BODY_MOST = 180
 """Pixels that it takes at most with large text."""
 LONG = 400
@@ -105,7 +105,7 @@ class ApprovalCard(QFrame):
         self.setProperty("card", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.request: ApprovalRequest | None = None
-        self.is_small = False
+        self._is_narrow = self._is_low = False
         self._waiting = 0
         self._sign = QLabel(self)
         self._title = QLabel(self)
@@ -225,11 +225,16 @@ class ApprovalCard(QFrame):
         self.show()
         self._arming.start()
 
-    def set_small(self, small: bool) -> None:
-        """Set whether there is room for the question and its buttons alone."""
-        if small != self.is_small:
-            self.is_small = small
+    def set_room(self, *, narrow: bool, low: bool) -> None:
+        """Set whether there is room for little more than the question and its buttons."""
+        if (narrow, low) != (self._is_narrow, self._is_low):
+            self._is_narrow, self._is_low = narrow, low
             self._fold()
+
+    @property
+    def is_small(self) -> bool:
+        """Whether what can be left out waits behind a button."""
+        return self._is_narrow or self._is_low
 
     def _fold(self) -> None:
         """What can be left out of a small card waits behind a button."""
@@ -239,8 +244,10 @@ class ApprovalCard(QFrame):
         whole = not self.is_small or self.details.isChecked()
         self.details.setVisible(self.is_small)
         self._more.setVisible(whole or self._waiting > 1)
-        self._where.setVisible(whole)
-        self._notice.setVisible(whole and bool(request.notice))
+        # What a command may do is said wherever there is the width for it.
+        told = whole or (request.kind == "command" and not self._is_narrow)
+        self._where.setVisible(told)
+        self._notice.setVisible(told and bool(request.notice))
         for part in (self.pattern, self._pattern_label):
             part.setVisible(whole and bool(request.pattern))
         self.note.setVisible(whole)
@@ -270,7 +277,8 @@ class ApprovalCard(QFrame):
         self._size.setVisible(is_long)
 
     def _body_height(self) -> int:
-        return min(theme.scaled(BODY_SMALL if self.is_small else BODY), BODY_MOST)
+        small = BODY_LEAST if self.details.isChecked() else BODY_SMALL
+        return min(theme.scaled(small if self.is_small else BODY), BODY_MOST)
 
     def _answer(self, choice: ApprovalChoice) -> None:
         request = self.request

@@ -138,7 +138,7 @@ class AgentPane(QWidget):
         asks = self.card.request is not None
         self.conversation.setMinimumHeight(theme.scaled(LEAST if tall and not asks else 6))
         self.bar.set_low(self.window().height() < theme.scaled(LOW))
-        self.card.set_small(not tall or self.width() < theme.scaled(NARROW))
+        self.card.set_room(narrow=self.width() < theme.scaled(NARROW), low=not tall)
         self.bar.setVisible(not (asks and self.card.is_small) and not self._is_read_only)
 
     @property
