@@ -30,7 +30,11 @@ _MOST_BEYOND = 100_000
 _MOST_MESSAGES = 10_000
 """Whose reports are looked at for what a provider counts for each of our tokens."""
 _LEAST_RATIO, _MOST_RATIO = 0.5, 3.0
-"""A provider that seems to count less or more than so many tokens for one of ours is misread."""
+"""A provider that seems to count less for each of our tokens is misread; more is not believed."""
+_SOON = 200
+"""Entries after a compaction among which its next reply is looked for."""
+_LOOKS_BACK = 2
+"""Compactions before which the ratio is looked for."""
 _TELLING_PART = 4
 """What part of the entries must have come between two reports to tell the ratio of them all."""
 
@@ -189,37 +193,60 @@ def _used_last(
 
 
 def _ratio(
-    tree: SessionTree, context: PathContext, profile: Profile, measured: Sequence[int] | None
+    tree: SessionTree,
+    context: PathContext,
+    profile: Profile,
+    measured: Sequence[int] | None,
+    looks_back: int = _LOOKS_BACK,
 ) -> float:
     """By how much the provider's reports grew for each token of the entries between its first and
-    its last one of this context; 1 without two of them.
+    its last one of this context; 1 without two of them. ``looks_back``: into so many contexts
+    before the compactions, where this one does not tell.
 
     Tokenizers differ, and agents send what no entry holds. What both grew by is part of what is
     summarized; what the first report had already is not.
     """
+    growth, grown, rest = _growth(tree, context, profile, measured)
+    # A few turns tell little of all entries: what is missing to a share of them counts as it did
+    # before the compaction, or one for one.
+    missing = max(0, (grown + rest) // _TELLING_PART - grown)
+    ratio = min(growth / grown, _MOST_RATIO) if grown > 0 else 0.0
+    # Hardly more tokens with more entries: the agent left out some that it had sent before.
+    is_misread = ratio < _LEAST_RATIO
+    if not (missing or is_misread):
+        return ratio
+    before = 1.0
+    if context.compaction >= 0 and looks_back:
+        earlier = context_at(tree, tree.columns.parent[context.compaction])
+        before = _ratio(tree, earlier, profile, measured, looks_back - 1)
+    if is_misread:
+        return before
+    return (ratio * grown + before * missing) / (grown + missing)
+
+
+def _growth(
+    tree: SessionTree, context: PathContext, profile: Profile, measured: Sequence[int] | None
+) -> tuple[int, int, int]:
+    """By how much the reports grew between the first and the last one of a context, how many tokens
+    the entries between them have, and the other entries; zeros without two reports."""
     messages = context.messages
     first = bisect_right(messages, context.compaction, _first_in_place(context))
     first = max(first, len(messages) - _MOST_MESSAGES)
     if tree.columns.prunes or tree.columns.shapes:
         first = bisect_right(messages, _last_change(tree, context), first)
     if first >= len(messages):
-        return 1.0
+        return 0, 0, 0
     part = context.path[context.path.position(messages[first]) :]
     begin, end = first_report(tree, part), last_report(tree, part, 1)
     if begin == end:  # or there is none
-        return 1.0
+        return 0, 0, 0
     upto, after = (bisect_left(messages, each, first) + 1 for each in (begin, end))
     grown = _counted(tree, context, upto, profile, measured, after) if upto < after else 0
-    if grown <= 0:
-        return 1.0
-    # A few turns tell little of all entries: what is missing to a share of them counts one for one.
     rest = _counted(tree, context, 0, profile, measured, upto)
     if after < len(messages):
         rest += _counted(tree, context, after, profile, measured)
-    missing = max(0, (grown + rest) // _TELLING_PART - grown)
     usage = tree.columns.usage
-    ratio = (usage[end] - usage[begin] + missing) / (grown + missing)
-    return min(max(ratio, _LEAST_RATIO), _MOST_RATIO)
+    return usage[end] - usage[begin], grown, rest
 
 
 def counted_size(
@@ -270,6 +297,21 @@ def sizes_around(
         for at in (tree.columns.parent[compaction], compaction)
     )
     return before, None if tree.columns.is_size_unknown(compaction) else after
+
+
+def reported_after(tree: SessionTree, compaction: int) -> int:
+    """What a provider counted, in tokens, with the first reply after a compaction on any branch;
+    0 where none does among the entries soon after it."""
+    columns = tree.columns
+    for reply in range(compaction + 1, min(len(tree), compaction + _SOON)):
+        counts = columns.kind[reply] == Kind.ASSISTANT and columns.usage[reply] >= 1
+        if not counts or columns.flags[reply] & _FAILED or columns.is_counted_here(reply):
+            continue
+        path = tree.path(reply)
+        if compaction in path:
+            since = path[path.position(compaction) + 1 :].select(columns.kind, _COMPACTIONS)
+            return 0 if len(since) else columns.usage[reply]
+    return 0
 
 
 def _pruned_since(tree: SessionTree, context: PathContext, entry: int) -> bool:

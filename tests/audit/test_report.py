@@ -167,8 +167,10 @@ def test_all_forms_tell_the_same_figures(losing: Document) -> None:
         row += [str(groups.count(group.value)) for group in Group]
         row.append(str(len(one["losses"])))
         for form in (page.rows, rows):
-            found = [cells for cells in form if cells[:1] == [name] and len(cells) == 8]
-            assert [cells[2:] for cells in found] == [row]
+            found = [cells for cells in form if cells[:1] == [name] and len(cells) == 10]
+            assert [cells[4:] for cells in found] == [row]
+            recorded = one["tokens"]["recorded_before"]
+            assert found[0][2] == (f"{recorded:,}" if recorded else "–")
     # How many entries fare how is the ledger's to say, in every form and as the window has it.
     for one in told["compactions"]:
         at = one["entry"]["index"]
@@ -305,4 +307,4 @@ def test_words_of_the_session_are_code_or_escaped_in_markdown(losing: Document) 
     assert "://" not in bare.replace("\\://", "")
     for line in text.splitlines():
         if line.startswith("|"):
-            assert len(re.findall(r"(?<!\\)\|", line)) in (4, 6, 7, 9), line
+            assert len(re.findall(r"(?<!\\)\|", line)) in (4, 6, 7, 11), line

@@ -83,7 +83,7 @@ def provider_words(shown: Partition) -> str:
     words = f"{whole}, {short(reported - counted)} of it beyond the entries."
     ratio = shown.preparation.size.ratio
     if abs(ratio - 1) >= _TELLING_RATIO:
-        words += f" Each token freed counts {ratio:.1f} there."
+        words += f" Each token freed counts {MARK}{ratio:.1f} there."
     return words
 
 
@@ -114,8 +114,8 @@ def beyond_words(shown: Partition) -> str:
             "is counted here."
             if ratio == 1
             else (
-                f"counts {ratio:.2f} for each token here, as the provider's figures grew with the "
-                "entries."
+                f"counts {MARK}{ratio:.2f} for each token here, as the provider's figures grew "
+                "with the entries."
             )
         )
     return words

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from explorer.audit.provenance import Known
-from explorer.compaction.context_size import sizes_around
+from explorer.compaction.context_size import reported_after, sizes_around
 from explorer.compaction.path_view import sent_on
 from explorer.session.columns import SessionColumns
 from explorer.session.context import context_at
@@ -107,6 +107,41 @@ def branch_links(columns: SessionColumns, first: int = 0) -> list[tuple[int, int
     return sorted((summary, origin) for summary, origin in links if 0 <= origin < summary)
 
 
+class ContextSizes(NamedTuple):
+    """A context before and after a compaction, in tokens."""
+
+    before: int
+    """Of its entries, counted here."""
+    after: int | None
+    """Of the summary and of what was kept, counted alike; None where the summary is not in the
+    file."""
+    recorded: int
+    """Of the whole before, as it was recorded; 0 where it was not."""
+    reported: int
+    """Of the whole as the provider counted it with the next reply; 0 without one."""
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the whole is known by what is recorded."""
+        return bool(self.recorded and self.reported)
+
+    def words(self, known: Known) -> str:
+        """``184.2k → 23.8k``; where the whole is not recorded, of the entries alone, with marks
+        where they are inferred: ``entries ≈148.1k → ≈4.8k``."""
+        if self.is_recorded:
+            return f"{short(self.recorded)} → {short(self.reported)}"
+        return "entries " + " → ".join(
+            NOT_RECORDED if size is None else marked(short(size), known)
+            for size in (self.before, self.after)
+        )
+
+
+def sizes_of(tree: SessionTree, compaction: int, counted: tuple[int, int | None]) -> ContextSizes:
+    """The sizes around a compaction; ``counted``: of the entries, see ``sizes_around``."""
+    recorded = max(0, tree.columns.compactions[compaction].tokens_before)
+    return ContextSizes(*counted, recorded, reported_after(tree, compaction))
+
+
 class Fold(NamedTuple):
     """The part of a path that one compaction summarized."""
 
@@ -115,11 +150,7 @@ class Fold(NamedTuple):
     summarized: int
     """How many entries went into its summary, as the ledger counts them: without notes that are
     never sent and messages that are repeated after it, and with the summary before it."""
-    tokens_before: int
-    """Tokens of the context's entries at the compaction's parent."""
-    tokens_after: int | None
-    """Tokens of the summary and of what the compaction kept, counted alike; None where the summary
-    is not in the file."""
+    sizes: ContextSizes
 
 
 def fold_of(tree: SessionTree, compaction: int, weights: Sequence[int] | None = None) -> Fold:
@@ -128,12 +159,12 @@ def fold_of(tree: SessionTree, compaction: int, weights: Sequence[int] | None = 
     ``weights``: tokens per entry where another counter than the estimate counts. Raises KeyError
     when the entry is not a compaction.
     """
-    sizes = sizes_around(tree, compaction, weights)
+    sizes = sizes_of(tree, compaction, sizes_around(tree, compaction, weights))
     folded = folded_by(tree, compaction)
     sent = sent_on(tree, folded, folded.gather(tree.columns.kind))
     earlier = latest_above(tree, tree.columns.parent[compaction], Kind.COMPACTION)
     again = sum(at in folded for at in context_at(tree, compaction).again)
-    return Fold(compaction, folded, sum(sent) + (earlier >= 0) - again, *sizes)
+    return Fold(compaction, folded, sum(sent) + (earlier >= 0) - again, sizes)
 
 
 def folded_by(tree: SessionTree, compaction: int) -> Path:
@@ -193,10 +224,3 @@ def _hide_branches(hidden: bytearray, lanes: Lanes, safe: set[int]) -> None:
 def clock(time_ms: float, pattern: str = "%H:%M") -> str:
     """A time of day for people, in the zone of this computer; empty for an unknown one."""
     return time.strftime(pattern, time.localtime(time_ms / 1000)) if time_ms > 0 else ""
-
-
-def sized(before: int, after: int | None, known: Known) -> str:
-    """A compaction's sizes: ``184.2k → 23.8k``, with marks where they are inferred."""
-    return " → ".join(
-        NOT_RECORDED if size is None else marked(short(size), known) for size in (before, after)
-    )

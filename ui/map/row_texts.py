@@ -19,7 +19,7 @@ from explorer.session.kinds import Kind
 from explorer.session.text import says_nothing
 from explorer.session.tree import SessionTree
 from ui.audit.known import entry_tokens_words, marked, reason, spoken
-from ui.map.folds import Fold, clock, sized
+from ui.map.folds import Fold, clock
 from ui.map.layout import Lanes
 from ui.theme import role_name, verdict_title
 from ui.widgets.row_lines import RowLines
@@ -145,14 +145,14 @@ class TextCache:
         return self._sizes[entry]
 
     def compaction(self, entry: int) -> str:
-        """``Compaction 14:31 · ≈184.2k → ≈23.8k · 312 entries folded · I fixed it``: the sizes, and
+        """``Compaction 14:31 · 184.2k → 23.8k · 312 entries folded · I fixed it``: the sizes, and
         at the end its short summary, or the first that its summary says."""
         fold = self._model.fold(entry)
         parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
         if self._model.tree.is_undone(entry, self._model.leaf):
             parts.append("undone")
         if fold is not None:
-            parts.append(sized(fold.tokens_before, fold.tokens_after, self.sizes_known(entry)))
+            parts.append(fold.sizes.words(self.sizes_known(entry)))
             word = "folded" if entry in self._model.folded else "summarized"
             parts.append(f"{_entries(fold.summarized)} {word}")
         if summary := self.summary_line(entry):
@@ -246,7 +246,7 @@ class TextCache:
         known = {"Tokens": weight_known(model.sizes.measured is not None)}
         if columns.kind[entry] == Kind.ASSISTANT:
             known["Model"] = model_known(model.tree, entry)
-        elif columns.kind[entry] == Kind.COMPACTION:
+        elif (fold := model.fold(entry)) is not None and not fold.sizes.is_recorded:
             known["Sizes"] = self.sizes_known(entry)
         return [
             reason(of, one)

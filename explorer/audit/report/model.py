@@ -20,6 +20,7 @@ from explorer.audit.overview import Overview
 from explorer.audit.provenance import Known, tokens_before_known
 from explorer.audit.rules import rule_of
 from explorer.audit.words import headline
+from explorer.compaction.context_size import reported_after
 from explorer.compaction.reasons import count_text
 from explorer.facts import Span
 from explorer.session.entries import Entry
@@ -137,8 +138,10 @@ class CompactionPart(Struct, frozen=True):
     recorded_before: int
     """The context before it as its agent counted it; 0 where that is not recorded."""
     recorded_known: Known
+    reported_after: int
+    """The context as its provider counted it with the next reply; 0 without one."""
     counted_before: int
-    """The context before it, counted here."""
+    """The entries of the context before it, counted here."""
     counted_after: int | None
     """The summary and what was kept, counted here as the context before is; None where the
     summary is not in the file."""
@@ -368,6 +371,7 @@ class Gathering(Struct, frozen=True):
             time_ms=columns.time[entry],
             recorded_before=max(0, recorded),
             recorded_known=tokens_before_known(recorded, before),
+            reported_after=reported_after(self.tree, entry),
             counted_before=before,
             counted_after=after,
             known=Known(this.provenance, this.basis),

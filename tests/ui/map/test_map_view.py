@@ -182,7 +182,7 @@ def test_sizes_that_no_file_tells_have_a_mark_and_a_reason(show: Show, branchy: 
     """Read aloud as words; what this program recorded has none."""
     texts = show(branchy.document).model.texts
     sizes = texts.line(branchy.compaction).split(" · ")[1]
-    assert sizes.count("≈") == 2 and sizes.startswith("≈") and " → ≈" in sizes
+    assert sizes.count("≈") == 2 and sizes.startswith("entries ≈") and " → ≈" in sizes
     told = texts.describe(branchy.compaction)
     assert "about" in told and "≈" not in told
     tip = "\n".join(texts.tip(branchy.compaction))

@@ -90,12 +90,12 @@ def test_a_compaction_folds_what_it_summarized_not_what_it_kept(branchy: Branchy
     columns = branchy.document.tree.columns
     kept = sum(columns.estimate[branchy.first_kept : branchy.compaction])
     # Both by one metric: the file says 184,200 before, which counts more than the entries.
-    assert fold.tokens_before == sum(columns.estimate[: branchy.compaction])
-    assert fold.tokens_after == columns.estimate[branchy.compaction] + kept
+    assert fold.sizes.before == sum(columns.estimate[: branchy.compaction])
+    assert fold.sizes.after == columns.estimate[branchy.compaction] + kept
     doubled = [2 * tokens for tokens in columns.estimate]
     measured = fold_of(branchy.document.tree, branchy.compaction, doubled)
-    assert measured.tokens_before == 2 * fold.tokens_before
-    assert measured.tokens_after == 2 * fold.tokens_after
+    assert measured.sizes.before == 2 * fold.sizes.before
+    assert measured.sizes.after == 2 * fold.sizes.after
 
 
 def test_a_second_compaction_folds_from_what_the_first_kept() -> None:

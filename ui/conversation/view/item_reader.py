@@ -52,7 +52,7 @@ from ui.conversation.view.parts import (
     plain_parts,
     text_parts,
 )
-from ui.map.folds import clock, sized
+from ui.map.folds import ContextSizes, clock, sizes_of
 from ui.theme import role_icon, role_name, role_token
 from ui.widgets.figures import count, short
 from ui.widgets.message_blocks import CallBlock, JsonBlock, PlainBlock, blocks, shell_remarks
@@ -152,9 +152,10 @@ def _mark(item: ItemRead, entry: Entry, is_open: Opened) -> list[ItemPart]:
     if item.sizes is not None:
         before = body.tokens_before if isinstance(body, CompactionSummary) else 0
         known = sizes_known(before, item.made_here)
-    figures = sized(*item.sizes, known) if item.sizes is not None and known is not None else ""
+    figures = item.sizes.words(known) if item.sizes is not None and known is not None else ""
     text, tail = _mark_words(entry, figures)
     doubted = known is not None and known.provenance is not Provenance.EXACT
+    doubted &= item.sizes is None or not item.sizes.is_recorded
     words = entry.summary or entry.text
     opened = bool(words) and is_open("m")
     role = Role(
@@ -205,7 +206,7 @@ class ItemRead(Struct, frozen=True):
     preview: str = ""
     time_ms: float = 0.0
     answers: tuple[CallAnswer, ...] = ()
-    sizes: tuple[int, int | None] | None = None
+    sizes: ContextSizes | None = None
     """Of a compaction: tokens of the context before it and after it."""
     states: CallStates = field(default_factory=CallStates)
     made_here: bool = False
@@ -433,5 +434,7 @@ def _named(entry: Entry, answers: list[CallAnswer]) -> list[CallAnswer]:
     return found
 
 
-def _sizes(document: Document, entry: int, kind: Kind) -> tuple[int, int | None] | None:
-    return document.tokens.sizes_around(entry) if kind is Kind.COMPACTION else None
+def _sizes(document: Document, entry: int, kind: Kind) -> ContextSizes | None:
+    if kind is not Kind.COMPACTION:
+        return None
+    return sizes_of(document.tree, entry, document.tokens.sizes_around(entry))

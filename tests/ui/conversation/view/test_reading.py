@@ -192,7 +192,7 @@ def test_marks_open_to_their_summaries() -> None:
     ((name, told, _),) = rows(shown(talk, 1))
     assert name == "Compacted"
     before, _, after = told.split(" · ")[0].partition(" → ")
-    assert before.startswith("≈") and after.startswith("≈"), "counted here: no file tells them"
+    assert before.startswith("entries ≈") and after.startswith("≈"), "no file tells them"
     (mark,) = (part for part in shown(talk, 1) if isinstance(part, Row))
     assert mark.tip.startswith("Sizes: inferred.") and "recorded 9 tokens" in mark.tip
     assert "about" in mark.words and "≈" not in mark.words
@@ -200,6 +200,16 @@ def test_marks_open_to_their_summaries() -> None:
     assert any(isinstance(p, Prose) and "## Goal" in p.text for p in shown(talk, 1, "m"))
     assert rows(shown(talk, 2))[0][1] == "Tried a fake clock."
     assert rows(shown(talk, 3)) == [("Model", "from here on: openai/gpt-5.1", "")]
+
+
+def test_the_sizes_of_a_compaction_are_those_of_the_provider_where_both_are_recorded() -> None:
+    talk = Talk()
+    talk.user("go")
+    talk.add("compaction", summary="No flake.", firstKeptEntryId="e0000000",
+             tokensBefore=184_200)  # fmt: skip
+    talk.reply("Done.")
+    (mark,) = (part for part in shown(talk, 1) if isinstance(part, Row))
+    assert "184.2k → 22.3k" in mark.words and not mark.tip
 
 
 def test_pictures_and_very_long_messages() -> None:
