@@ -191,6 +191,8 @@ SHARES = (2, 3)
 """Of the room, for the sources and for the text, until a person divides it."""
 LEAST_LINES = 8
 """Of the text, in sight where the sources are above it."""
+BELOW = 84
+"""Pixels of the drawing for what is said of both below them."""
 
 
 class DraftPage(QWidget):
@@ -344,6 +346,13 @@ class DraftPage(QWidget):
         super().resizeEvent(event)
         beside = self.width() >= BESIDE
         self.split.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
+        # In a low page the text has the room: what it was made from is on the map.
+        lines = LEAST_LINES * self.editor.fontMetrics().lineSpacing() + scaled(16)
+        least = self.sources.minimumHeight() + lines + scaled(BELOW)
+        foot = self._foot.heightForWidth(self.width())
+        both = beside or self.height() - foot >= least
+        self.sources.setVisible(both)
+        self.editor.setMinimumHeight(lines if both else lines // 2)
         if not self._divided:
             self.split.setSizes(SHARES)
 
@@ -351,9 +360,9 @@ class DraftPage(QWidget):
         self._divided = True
 
     def _restyle(self) -> None:
-        line = self.editor.fontMetrics().lineSpacing()
-        self.editor.setMinimumHeight(LEAST_LINES * line + scaled(16))
         self.sources.setMinimumHeight(scaled(110))
+        line = self.editor.fontMetrics().lineSpacing()
+        self.split.setMinimumHeight(LEAST_LINES // 2 * line + scaled(48))
 
     # what happens ------------------------------------------------------------------------------
 

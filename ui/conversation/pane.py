@@ -131,11 +131,12 @@ class AgentPane(QWidget):
         self.show_room()
         self.updateGeometry()
 
-    def show_room(self) -> None:
+    def show_room(self, asks: bool | None = None) -> None:
         """In a low window the last message gives way to what is being done, and in every window
-        to a question, which in a small one takes the place of the choices too."""
+        to a question, which in a small one takes the place of the choices too. ``asks``: whether a
+        question is to be shown; None: as it is."""
         tall = self.window().height() >= theme.scaled(TALL)
-        asks = self.card.request is not None
+        asks = self.card.request is not None if asks is None else asks
         self.conversation.setMinimumHeight(theme.scaled(LEAST if tall and not asks else 6))
         self.bar.set_low(self.window().height() < theme.scaled(LOW))
         self.card.set_room(narrow=self.width() < theme.scaled(NARROW), low=not tall)

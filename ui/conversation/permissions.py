@@ -167,10 +167,11 @@ class PermissionController(QObject):
         focus = QApplication.focusWidget()
         had_keys = focus is not None and (focus is card or card.isAncestorOf(focus))
         first = self._open[0].request if self._open else None
+        # There is room for it before it is there: a window that grew stays large.
+        pane.show_room(first is not None)
         card.show_request(first, len(self._open))
         pane.set_waiting(first is not None)
         self._state.state_changed.emit()
-        pane.show_room()
         if is_new and (had_keys or self._box_is_empty()):
             card.setFocus()
         elif not self._open and had_keys:

@@ -265,3 +265,14 @@ async def test_several_hits_are_in_sight_in_a_small_window(house: House) -> None
     last = table.visualRect(table.rows.index(2, 0))
     assert table.viewport().rect().contains(last), "three at least"
     assert page.height() <= live.window.height()
+
+
+@pytest.mark.parametrize("large_text", [150], indirect=True)
+async def test_a_draft_can_be_read_in_a_small_window(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    await draft(live)
+    page = live.window.compaction.draft
+    await live.settle(8)
+    editor = page.editor
+    assert editor.viewport().height() > 5 * editor.fontMetrics().lineSpacing()
+    assert within(page).contains(within(editor)) and within(page).contains(within(page.commit))
