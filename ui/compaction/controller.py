@@ -259,7 +259,11 @@ class CompactionController(QObject):
         except (ValueError, StoreError) as error:
             panel.commit_failed(str(error))
             return
-        before, after = await state.document.tokens.counted_around(entry)
+        previewed = [shown for one, shown, _text in panel.drafts() if one is draft]
+        before = previewed[0].whole_before if previewed else 0
+        # Waits until the summary is counted too.
+        await state.document.tokens.counted_around(entry)
+        after = state.document.tokens.context_size(state.profile).shown
         panel.committed(entry, before, after, -1 if leaving is None else leaving)
         state.select(entry)
         # The button that was pressed is gone; the map shows what came of it.

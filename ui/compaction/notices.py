@@ -26,9 +26,9 @@ def committed(
     entry: int, tokens: tuple[int, int], others: int, undo: Callable[[], None], left: int = -1
 ) -> Notice:
     """The compaction is in the session; ``others`` drafts were put aside for it. ``tokens``:
-    of the entries before and after; ``left``: the leaf that was left for it, or -1."""
+    of the context before and after; ``left``: the leaf that was left for it, or -1."""
     before, after = tokens
-    sizes = f": entries {short(before)} → {short(after)} tokens" if before else ""
+    sizes = f": {short(before)} → {short(after)} tokens" if before else ""
     safe = "What it summarizes stays in the session."
     if others > 0:
         safe += f" {count(others, 'other draft')} put aside."

@@ -192,7 +192,7 @@ def test_after_the_commit_there_is_an_undo(panel: CompactionPanel) -> None:
     settle()
     assert panel.setup.isVisible()
     words = shown_texts(panel.notice)
-    assert "Compacted as #1019: entries 121.4k → 36.9k tokens." in words
+    assert "Compacted as #1019: 121.4k → 36.9k tokens." in words
     assert panel.draft.drafts() == []
     spy = Heard(panel.undo_requested)
     QTest.mouseClick(button(panel.notice, "Undo"), Left)
