@@ -396,6 +396,7 @@ class OutcomePart(QWidget):
         self.estimate = QWidget(self)
         self.caption = Caption("If you compact now", self.estimate, wraps=True)
         self.figures = RichLabel(self.estimate)
+        self.figures.setWordWrap(True)
         bind_font(self.figures, lambda: ui_font(4))
         self.summarize = QPushButton("&Summarize", self)
         self.summarize.setProperty("kind", "primary")
