@@ -273,10 +273,10 @@ def _tilde_path(word: str, at: int) -> bool:
 
 
 def _closes(core: str) -> bool:
-    """Whether the last character belongs to the thing: ``run()``, ``app/[id]``."""
+    """Whether the last character belongs to the thing: ``run()``, ``app/[id]``, ``users/{id}``."""
     last = core[-1]
     return (last == ")" and core.count("(") >= core.count(")") and core[0] != "(") or (
-        last == "]" and "/" in core and core.count("[") >= core.count("]")
+        last in "]}" and "/" in core and core.count("[{"["]}".index(last)]) >= core.count(last)
     )
 
 

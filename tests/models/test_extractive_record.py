@@ -211,6 +211,23 @@ def test_a36_what_the_person_asks_for_is_kept_word_for_word() -> None:
     assert "write notes/build.md" in with_it
 
 
+def test_of_output_only_lines_with_what_is_asked_for_are_kept() -> None:
+    """Not all that mentions it, and without the marks of lists and line numbers."""
+    lines = (
+        "1. I cannot extract the endpoint details from this page.",
+        "- - Complete endpoint URL, which is to be looked up",
+        "   31→endpoint: POST /api/v1/tests/{public_id}",
+    )
+    talk = (
+        '[User]: Add the tests.\n\n[Assistant tool calls]: fetch(url="https://docs.example.com")'
+        "\n\n[Tool result]: " + "\n".join(lines) + "\n\n[User]: Go on."
+    )
+    wish = f"{TEMPLATE}\nAdditional focus: Keep the exact endpoint paths."
+    told = run(talk, 400, wish)
+    assert "- endpoint: POST /api/v1/tests/{public_id}" in told
+    assert "cannot extract" not in told and "Complete endpoint" not in told
+
+
 def test_a36_what_the_person_asks_to_leave_out_goes_last() -> None:
     talk = "\n\n".join(
         f"[User]: The {name} colour is {value} in themes/{name}.json."

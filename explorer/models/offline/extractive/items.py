@@ -185,6 +185,13 @@ class Wish(Struct, frozen=True):
         # Of an item of the kind that is named, the other words need not all be there.
         return bool(self.sorts) or 2 * len(self.about & item.terms) > len(self.about)
 
+    def holds_what_it_names(self, line: str) -> bool:
+        """Whether a line has something of the exact kinds that it names, such as a path; True where
+        it names none."""
+        named = {sort for sort in self.sorts if isinstance(sort, FactKind)}
+        found = read_facts(Speaker.ASSISTANT, [line])[0].items if named else ()
+        return not named or any(fact.kind in named for fact in found)
+
     def is_near(self, item: Item) -> bool:
         """Whether an item is about anything that is asked for. Where a kind is named, any is:
         that there is nothing of a kind is no fault."""
@@ -216,6 +223,7 @@ class Focus(Struct, frozen=True):
             else:
                 words = [wish.phrase] if wish.phrase else wish.about
                 mentioned = bool(words) and all(word in low for word in words)
+                mentioned = mentioned and wish.holds_what_it_names(line)
             if mentioned:
                 return True
         return False

@@ -125,6 +125,8 @@ _LOOKING = re.compile(
 )
 _RUNNERS = word_set("make pytest cargo go npm pnpm yarn tsc mvn gradle ruff mypy just tox mise")
 _CHANGE_OF_FOLDER = re.compile(r"^(?:cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*)+")
+# A line's number as a tool shows it, and the marks of lists and headings.
+_LEAD = re.compile(r"^(?:\s*(?:\d+→|[-*•]\s|\d{1,3}[.)]\s|#{1,6}\s))+\s*")
 _PIPE = re.compile(r"(?:\s*+(?:2>&1|\|.*+|&>.*+|>\s*+/dev/null.*+))++$")
 _RULE_FILE = re.compile(r"(?:^|[/\\])(?:AGENTS?|CLAUDE|GEMINI|copilot-instructions)\.md$", re.I)
 _MISUSE = "<tool_use_error>"
@@ -310,7 +312,7 @@ class Record:
     def _add_wanted(self, lines: Sequence[str], age: float) -> None:
         for line in [line for line in lines if self._focus.wants_line(line)][:_MOST_WANTED]:
             kind = ItemKind.ERROR if is_failure(line) else ItemKind.FACT
-            self._add(line, kind, Speaker.RESULT, age).minor = True
+            self._add(_LEAD.sub("", line), kind, Speaker.RESULT, age).minor = True
 
     def _add_success(self, lines: Sequence[str], operation: Operation, age: float) -> list[Item]:
         """A command with the line of its output which shows that it was done."""
