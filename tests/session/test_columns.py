@@ -48,6 +48,16 @@ def test_values_lie_in_their_columns() -> None:
     assert len(columns) == 2
 
 
+def test_what_has_no_model_and_no_tool_has_none_of_those_that_are_known() -> None:
+    builder = ColumnBuilder()
+    _add(builder, _reply())
+    _add(builder, {**_result("c", False), "message": {"role": "toolResult", "toolName": "read"}})
+    bare = _add(builder, {"type": "session_info", "name": "work"})
+    columns = builder.columns
+    assert (columns.models[columns.model[0]], columns.tools[columns.tool[1]]) == ("p/m", "read")
+    assert (columns.models[columns.model[bare]], columns.tools[columns.tool[bare]]) == ("", "")
+
+
 def test_models_and_paths_are_kept_once() -> None:
     builder = ColumnBuilder()
     for model in ("a", "b", "a"):
