@@ -177,6 +177,20 @@ def test_places_that_were_added_are_searched_too(bench: Workbench, tmp_path: Pat
     assert [row.path for row in bench.sessions()] == [str(loose)]
 
 
+def test_other_files_beside_the_sessions_of_a_copied_home_are_found(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    place = tmp_path / "backup"
+    known, others = [], []
+    for number in range(3):  # in turn, since a folder may list the oldest or the newest first
+        known.append(homes.codex_session(place, number, "/home/dev/pier"))
+        others.append(known[0].with_name(f"talk-{number}.md"))
+        others[-1].write_text("# aider chat started at 2026-01-05 09:00:00\n\n#### Hello\n")
+    (place / ".aider.chat.history.md").write_bytes(b"")
+    found = look(bench, tmp_path / "none", place)
+    assert sorted(one.found.path for one in found.sessions) == sorted([*known, *others])
+
+
 def test_agents_are_left_out_unread(bench: Workbench, tmp_path: Path) -> None:
     home = homes.usual_home(tmp_path / "home")
     with homes.reads_below(home) as read:

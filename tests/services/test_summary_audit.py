@@ -147,6 +147,9 @@ def test_a_draft_is_compared_with_all_that_is_known_of_how_it_was_made(document:
     assert found.tokens_after == shown.after(found.tokens) and found.elapsed_ms == draft.elapsed_ms
     edited = draft_candidate(document, draft, "Other.", "two")
     assert (edited.settings["Text"], edited.tokens_after) == ("edited", -1)
+    refused = document.compaction.preview(0, profile, settings)
+    unknown = draft_candidate(document, draft, draft.summary, "three", refused)
+    assert "Keeps from" not in unknown.settings
     assert calls_cost(document, []) is None
     asked = draft.attempts[0].request
     unpaid = [replace(draft.attempts[0], request=replace(asked, model="openai/unheard-of"))]
