@@ -201,9 +201,16 @@ def test_what_cannot_be_shaped_is_refused_with_a_reason(document: Document) -> N
     ):
         with pytest.raises(CannotShape, match=words):
             wait(work)
-    wait(document.edits.pin([0]))
+    pinned = wait(document.edits.pin([0])).entry
     with pytest.raises(CannotShape, match="already"):
         wait(document.edits.pin([0]))
+    for entry in (0, note):
+        with pytest.raises(NothingToUndo):
+            wait(document.edits.undo_shaping(entry))
+    wait(document.edits.undo_shaping(pinned))
+    with pytest.raises(NothingToUndo):
+        wait(document.edits.undo_shaping(pinned))
+    wait(document.edits.pin([0]))
     wait(document.writer.move_leaf(0))
     with pytest.raises(CannotShape, match="not on the active path"):
         wait(document.edits.pin([5]))

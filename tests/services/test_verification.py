@@ -32,6 +32,7 @@ from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer, Cut, HttpFailure, Malformed, Plan, Stall
 from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, Clock
+from tests.store.sources import write_file
 
 MODEL = "openai/test-model"
 EXPLORER = replace(PROFILES["explorer"], short_summary=False)
@@ -229,9 +230,22 @@ def test_a_compaction_of_the_session_is_checked_as_it_was_cut(desk: Desk) -> Non
 def test_why_a_compaction_cannot_be_checked_is_said(desk: Desk) -> None:
     with pytest.raises(ValueError, match="#0 is no compaction"):
         desk.document.compaction.stored_summary(0, EXPLORER, SETTINGS)
+    with pytest.raises(ValueError, match="#-1 is no compaction"):
+        desk.document.compaction.stored_summary(-1, EXPLORER, SETTINGS)
     fields = {"summary": "s", "first_kept_entry_id": "nowhere", "tokens_before": 1}
     lost = asyncio.run(
         desk.document.writer.append(entry_body("compaction", **fields), desk.document.leaf)
     )
     with pytest.raises(ValueError, match=f"compaction #{lost} kept is not on its path"):
         desk.document.compaction.stored_summary(lost, EXPLORER, SETTINGS)
+
+
+def test_a_session_that_begins_with_a_compaction_says_that_nothing_of_it_is_kept(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    first = {"type": "compaction", "id": "e0", "parentId": None, "firstKeptEntryId": "gone",
+             "summary": "All that was.", "tokensBefore": 9}  # fmt: skip
+    path = write_file(tmp_path / "begun.jsonl", [first])
+    document = bench.open_blocking(bench.import_blocking(path).key)
+    with pytest.raises(ValueError, match="compaction #0 kept is not on its path"):
+        document.compaction.stored_summary(0, EXPLORER, SETTINGS)
