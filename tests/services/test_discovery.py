@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -120,6 +121,11 @@ def test_found_sessions_are_called_as_in_the_library(bench: Workbench, tmp_path:
     assert {row.title for row in rows.values() if "said" in row.path} == {named["said"]}
     found = look(bench, home, folder).sessions
     assert sorted(one.title for one in found) == sorted(row.title for row in rows.values())
+    said = next(key for key, row in rows.items() if "said" in row.path)
+    asyncio.run(bench.open_blocking(said).edits.rename("The staging keys"))
+    bench.store.arrange([said], "archived_ms", 5.0).result()
+    named = {one.found.path.stem: one.title for one in look(bench, home, folder).sessions}
+    assert named["said"] == "The staging keys", "in the archive too"
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,21 @@ def test_an_entry_that_grew_is_shown_as_it_is_now(bench: Workbench, file: Path) 
     asyncio.run(story())
 
 
+def test_a_secret_that_it_grew_by_is_masked(bench: Workbench, file: Path) -> None:
+    key = "ghp_" + "x1Y2z3W4v5U6" * 3
+
+    async def story() -> None:
+        document = await bench.open((await bench.import_file(file)).key)
+        shown = document.payloads.shown
+        assert shown.first_words([1])[0] == ["I look."] and "I look." in str(shown.entry(1))
+        await bench.import_file(write(file, [FIRST[0], [2, 1, "bot", f"I look by {key}"]]))
+        assert key not in str(shown.entry(1)) and "I look by ghp_" in str(shown.entry(1))
+        (words,), _ = shown.first_words([1])
+        assert words.startswith("I look by ghp_") and key not in words
+
+    asyncio.run(story())
+
+
 def test_a_tokenizers_count_of_it_is_not_used_any_more(bench: Workbench, file: Path) -> None:
     async def story() -> None:
         key = (await bench.import_file(file)).key
