@@ -99,7 +99,9 @@ def test_the_request_tells_what_is_lost_with_its_line_and_where_it_came_from(des
     prompt = asked.request.prompt
     assert len(checked.lacks) == len(checked.fidelity.findings) >= 5
     assert "<read-files>" not in prompt and asked.footer.startswith("\n\n<")
-    for span in asked.request.sources[:20]:
+    found = [lack.entry for lack in asked.reported if lack.entry >= 0]
+    assert [span.entry for span in asked.request.sources] == found and len(found) >= 5
+    for span in asked.request.sources:
         told = prompt[span.start : span.end]
         assert f"record #{span.entry}: " in told
     assert asked.request.form.required[0] == "Goal" and asked.request.form.required[-1] == (
