@@ -150,6 +150,18 @@ def test_rare_facts_are_kept_by_entry() -> None:
     assert columns.labels == {4: ("e0", "here")} and columns.names == {5: "work"}
 
 
+def test_the_size_of_a_compaction_is_unknown_where_neither_text_nor_estimate_is_there() -> None:
+    builder = ColumnBuilder()
+    columns = builder.columns
+    for estimate in (0, 7):
+        at = _add(builder, {"type": "compaction", "firstKeptEntryId": "e0"}, estimate)
+        assert not columns.is_size_unknown(at)
+        facts = columns.compactions[at]
+        columns.compactions[at] = facts._replace(certainty="unreadable")
+        assert columns.is_size_unknown(at) is (estimate == 0)
+    assert not columns.is_size_unknown(_add(builder, _reply()))
+
+
 @pytest.mark.parametrize("number", [10**30, 1e300, float("inf"), float("nan"), -5, True, "9"])
 def test_a_number_that_no_column_holds_does_not_break_it(number: object) -> None:
     builder = ColumnBuilder()
