@@ -75,6 +75,7 @@ class Desk:
     def mend(self, model: str = MODEL, cancel: CancelToken | None = None) -> tuple[Draft, Mended]:
         async def work() -> tuple[Draft, Mended]:
             draft, checked = await self.drafted()
+            draft = replace(draft, short_summary="In short.")
             order = self.order(model, cancel)
             return draft, await mend(self.document, self.auditor, draft, checked, order)
 
@@ -119,6 +120,7 @@ def test_a_good_answer_is_another_candidate_with_all_that_is_known_of_it(desk: D
     draft, mended = desk.mend()
     assert rule.text in mended.draft.summary and "<summary>" not in mended.draft.summary
     assert mended.draft.summary.count("<read-files>") == 1, "the file lists stay"
+    assert mended.draft.short_summary == "In short."
     assert rule.text in [fact.text for fact in mended.regained]
     assert len(mended.after.fidelity.findings) < len(mended.before.fidelity.findings)
     assert [row.id for row in desk.document.shared.store.drafts(desk.document.key)][

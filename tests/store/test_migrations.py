@@ -175,6 +175,19 @@ def test_a_new_database_is_private_and_has_the_settings_that_were_chosen(
     assert left == {"sessions.db", "a.jsonl"}, "nothing else is left behind"
 
 
+def test_sums_of_version_6_are_made_anew(database: Path, tmp_path: Path) -> None:
+    with Store.open(database) as store:
+        imported(store, tmp_path / "long.jsonl", [reply(0, day(1), "m", None, None)])
+        eventually(lambda: bool(store.totals()), "what it took")
+        made = store.totals()
+    db = sqlite3.connect(database)
+    db.executescript("UPDATE totals SET input = 9, model = 'x'; PRAGMA user_version = 6;")
+    db.close()
+    with Store.open(database) as store:
+        eventually(lambda: bool(store.totals()), "what it took, once more")
+        assert store.totals() == made
+
+
 def test_sums_are_made_once_more_by_the_size_of_prompts(database: Path, tmp_path: Path) -> None:
     """Version 6 knows what is over the sizes from which on prompts cost more."""
     with Store.open(database) as store:
