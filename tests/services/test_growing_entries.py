@@ -48,6 +48,8 @@ def test_an_entry_that_grew_is_shown_as_it_is_now(bench: Workbench, file: Path) 
         assert (report.added, report.replaced) == (1, (1,))
         assert [call.name for call in document.payloads.shown.entry(1).calls] == ["read"]
         assert document.tree.columns.estimate[1] > before
+        lines = bench.store.records(key, 0, 2)
+        assert bench.sessions()[0].size == sum(len(one.raw) for one in lines)
         ops = document.tree.columns.ops
         assert (list(ops.entry), list(ops.result), ops.paths) == ([1], [2], ["quay.py"])
         assert document.leaf == 2 and document.context().messages == [0, 1, 2]

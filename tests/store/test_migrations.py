@@ -146,6 +146,22 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
         assert len(store.load(7).tree) == 3
 
 
+def test_where_no_copy_can_be_made_nothing_is_done_and_nothing_is_left(database: Path) -> None:
+    resource = pytest.importorskip("resource", reason="no limit for files on this system")
+    make_version_1(database)
+    before, names = database.read_bytes(), sorted(database.parent.iterdir())
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) - 1, hard))
+    try:
+        with pytest.raises(StoreError, match="because no copy could be made"):
+            Store.open(database)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert sorted(database.parent.iterdir()) == names
+    with Store.open(database) as store:
+        assert len(store.load(7).tree) == 3
+
+
 def test_a_database_of_a_newer_version_is_left_untouched(database: Path) -> None:
     Store.open(database).close()
     db = sqlite3.connect(database)
