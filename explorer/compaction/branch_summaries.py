@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import compress
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -15,6 +13,7 @@ from explorer.compaction.requests import SummaryRequest, material_of, output_cap
 from explorer.compaction.summary import FREE, asked_form, files_footer, form_of, strip_files
 from explorer.compaction.templates import Templates
 from explorer.compaction.triggers import fitted
+from explorer.session.describe import BranchFacts, CompactionFacts
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import Path, SessionTree
 
@@ -148,16 +147,15 @@ def _files(
     files = FileOperations()
     corrected = profile.branch_files == "all-entries"
     left = view.path[first:]
-    for entry in compress(left, left.gather(columns.kind).translate(_SUMMARY_MASK)):
-        earlier = columns.branches.get(entry) or (corrected and columns.compactions.get(entry))
-        if earlier:
-            files.add_summary(earlier)
+    summaries: dict[int, BranchFacts | CompactionFacts] = {**columns.branches}
+    if corrected:
+        summaries |= columns.compactions
+    for entry in sorted(summaries):
+        if entry in left:
+            files.add_summary(summaries[entry])
     part: Path = left if corrected else view.path[read_from:]
     files.add_calls(tree, part.ranges, profile, view.shape.omitted)
     return files
-
-
-_SUMMARY_MASK = bytes(1 if value in _SUMMARIES else 0 for value in range(256))
 
 
 def branch_request(

@@ -500,7 +500,7 @@ def _kinds(text: str, by: By, listed: FactKind | None) -> tuple[FactKind, ...]:
         return (kind,) if kind is not None else ()
     if listed is not None:
         kinds.add(listed)
-    if DECISION in kinds and CONSTRAINT in kinds:
+    if DECISION in kinds:
         kinds.discard(CONSTRAINT)
     if REQUEST in kinds and (CONSTRAINT in kinds or DECISION in kinds or TODO in kinds):
         kinds.discard(REQUEST)

@@ -164,8 +164,8 @@ class Drafts:
         plan: CompactionPlan,
         summary: str,
         order: SummaryOrder,
-        short_summary: str = "",
-        tokens_before: int = -1,
+        short_summary: str,
+        tokens_before: int,
     ) -> Draft:
         """The draft of a summary that an extension made (A38): recorded like any other, without
         requests. ``tokens_before``: negative, as planned. Raises DraftFailed when it is empty."""

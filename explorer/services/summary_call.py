@@ -488,7 +488,7 @@ class _ModelCalls:
         self._log_problems(problems)
         self._order.on_progress(f"{problems[0].message} Asking once more.")
         self._order.on_restart(request.purpose)
-        reminder = self._with_reminder(call, first.text, problems)
+        reminder = self._with_reminder(question, call, first.text, problems)
         try:
             second = await self._send(question, reminder, "reminder")
         except ModelError as error:
@@ -520,7 +520,11 @@ class _ModelCalls:
         self.log[-1] = replace(self.log[-1], problem=words, kind=problems[0].code)
 
     def _with_reminder(
-        self, call: ModelRequest, answer_text: str, problems: Sequence[AnswerProblem]
+        self,
+        question: _Question,
+        call: ModelRequest,
+        answer_text: str,
+        problems: Sequence[AnswerProblem],
     ) -> ModelRequest:
         """The call again, with the answer to it (where that fits) and what is wrong with it."""
         words = self._templates.reminded([problem.message for problem in problems])
@@ -528,7 +532,7 @@ class _ModelCalls:
         answer = (ChatMessage("assistant", answer_text),) if answer_text.strip() else ()
         window = self._client.info(call.model).window
         size = sum(estimate_text(m.text) for m in (*call.messages, *answer, reminder))
-        if window is not None and size + (call.max_output_tokens or 0) > window:
+        if window is not None and size + question.request.max_output_tokens > window:
             answer = ()
         return replace(call, messages=(*call.messages, *answer, reminder))
 

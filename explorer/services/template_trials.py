@@ -81,7 +81,7 @@ def can_be_tried(name: str) -> bool:
 def points_of(document: Document, profile: Profile, settings: Settings) -> tuple[TrialPoint, ...]:
     """Where a session was compacted on its active path, and where it would be now."""
     tree, found = document.tree, []
-    for entry in compactions_on_path(tree, document.leaf) if document.leaf >= 0 else ():
+    for entry in compactions_on_path(tree, document.leaf):
         above = tree.columns.parent[entry]
         if above >= 0:
             found.append(TrialPoint(document.key, above, f"before compaction #{entry}"))

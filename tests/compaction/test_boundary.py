@@ -249,3 +249,7 @@ def test_the_last_report_is_of_a_reply_that_did_not_fail_and_is_no_smaller_than_
     path = session.tree.path(session.leaf)
     found = [last_report(session.tree, path, least) for least in (4, 5, 6)]
     assert found == [first + 1, first, -1]
+    only = Session()
+    only.reply(usage=5)
+    whole = only.tree.path(only.leaf)
+    assert [last_report(only.tree, whole, least) for least in (5, 6)] == [0, -1]

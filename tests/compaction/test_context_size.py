@@ -44,6 +44,14 @@ def test_what_a_compaction_frees_is_counted_as_the_provider_counts(ratio: float)
     assert shown.whole_with(0) > SYSTEM
 
 
+def test_a_token_between_two_reports_is_enough_to_compare_them() -> None:
+    session = Session()
+    session.user(1)
+    session.reply(1, usage=10)
+    session.reply(1, usage=12)
+    assert size_of(session).ratio == 2.0
+
+
 def test_right_after_a_compaction_the_size_goes_by_the_reports_before_it() -> None:
     session = Session()
     session.user(100)

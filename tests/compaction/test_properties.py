@@ -316,7 +316,8 @@ def test_a_branch_is_left_behind_whole_and_told_within_its_budget(
 def test_the_tokens_of_each_verdict_are_those_of_its_entries(
     session: Session, keep: int, profile: Profile, step: int
 ) -> None:
-    """Also of what the record of a compaction holds again."""
+    """Also of what the record of a compaction holds again, which is in the context as what was said
+    since is."""
     columns = session.tree.columns
     for at, facts in columns.compactions.items():
         again = tuple(
@@ -329,3 +330,7 @@ def test_the_tokens_of_each_verdict_are_those_of_its_entries(
     for verdict in Verdict:
         places = (at for at, one in enumerate(parts.verdicts) if one == verdict)
         assert parts.tokens[verdict] == sum(map(parts.weight, places)), verdict.name
+    for entry, copy in context_at(session.tree, session.leaf).again.items():
+        verdict = parts.verdicts[parts.path.position(entry)]
+        if copy.why == "recorded":
+            assert verdict in (Verdict.KEPT, Verdict.TO_SUMMARIZE, Verdict.PINNED)

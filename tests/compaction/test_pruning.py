@@ -208,6 +208,17 @@ def test_what_the_agent_pruned_in_its_file_is_not_pruned_again() -> None:
     assert _planned(again, OMP) == []
 
 
+@pytest.mark.parametrize("kind", ["omit", "pin"])
+@pytest.mark.parametrize("policy", [OMP, BEYOND])
+def test_what_a_person_omitted_or_pinned_is_not_pruned(policy: Pruning, kind: str) -> None:
+    session = Session()
+    first, second, *_protected = (used(session, "bash", size) for size in (300, 300, 90, 50))
+    assert _planned(session, replace(policy, amount="everything"))[:1] == [(first, "old")]
+    data = {"entries": [f"e{first - 1}", f"e{first}"]}
+    session.add({"type": "custom", "customType": f"session-explorer/{kind}", "data": data})
+    assert _planned(session, replace(policy, amount="everything"))[:1] == [(second, "old")]
+
+
 def test_a_tokenizers_counts_are_used_where_they_are() -> None:
     session = Session()
     at = used(session, "bash", 50)

@@ -81,6 +81,8 @@ CHANGED = [
     ("the timeout is 5 s", "the timeout is 4 minutes now", True),
     ("the timeout is 5 s", "the timeout is 250 s now", True),
     ("the timeout is 5 s", "the timeout is 251 s now", False),
+    ("the upload timeout of big files is 5 s", "the upload timeout is 9 s now", True),
+    ("the upload timeout is 5 s", "the upload timeout of big files is 9 s now", True),
     ("upload at most 5 files", "make that 8", True),
     ("upload at most 5 files", "make that 8, big green boxes", True),
     ("upload at most 5 files", "make that 8, big green boxes outside", False),

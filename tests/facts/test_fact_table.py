@@ -190,6 +190,15 @@ def test_a_limit_that_was_changed_is_stale_and_tells_what_holds() -> None:
     assert not new.stale
 
 
+def test_an_old_value_is_told_by_the_first_word_of_a_message_too() -> None:
+    old, new = "Use at most 5 retries.", "Use at most 8 retries now."
+    for said, is_stale in (("Not 5 retries any more.", True), ("Got 5 retries in the log.", False)):
+        facts = extract([user(old), user(new), assistant(said)])
+        (number,) = (one for one in facts.of(FactKind.NUMBER) if 2 in one.sources)
+        assert [bool(one.stale) for one in facts.of(FactKind.NUMBER)] == [is_stale, False]
+        assert number.key == "5 retry"
+
+
 def test_a_rule_that_was_lifted_is_stale() -> None:
     facts = extract(
         [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -120,6 +121,11 @@ def test_found_sessions_are_called_as_in_the_library(bench: Workbench, tmp_path:
     assert {row.title for row in rows.values() if "said" in row.path} == {named["said"]}
     found = look(bench, home, folder).sessions
     assert sorted(one.title for one in found) == sorted(row.title for row in rows.values())
+    said = next(key for key, row in rows.items() if "said" in row.path)
+    asyncio.run(bench.open_blocking(said).edits.rename("The staging keys"))
+    bench.store.arrange([said], "archived_ms", 5.0).result()
+    named = {one.found.path.stem: one.title for one in look(bench, home, folder).sessions}
+    assert named["said"] == "The staging keys", "in the archive too"
 
 
 @pytest.mark.parametrize(
@@ -175,6 +181,20 @@ def test_places_that_were_added_are_searched_too(bench: Workbench, tmp_path: Pat
     work = FoundImport(bench, [one for one in found.sessions if one.found.path == loose])
     assert work.run().new == 1
     assert [row.path for row in bench.sessions()] == [str(loose)]
+
+
+def test_other_files_beside_the_sessions_of_a_copied_home_are_found(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    place = tmp_path / "backup"
+    known, others = [], []
+    for number in range(3):  # in turn, since a folder may list the oldest or the newest first
+        known.append(homes.codex_session(place, number, "/home/dev/pier"))
+        others.append(known[0].with_name(f"talk-{number}.md"))
+        others[-1].write_text("# aider chat started at 2026-01-05 09:00:00\n\n#### Hello\n")
+    (place / ".aider.chat.history.md").write_bytes(b"")
+    found = look(bench, tmp_path / "none", place)
+    assert sorted(one.found.path for one in found.sessions) == sorted([*known, *others])
 
 
 def test_agents_are_left_out_unread(bench: Workbench, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from explorer.models.client import (
     ModelRequest,
     TextDelta,
 )
-from explorer.services.changes import Change, EntriesAppended, LeafMoved
+from explorer.services.changes import Change, DraftChanged, EntriesAppended, LeafMoved
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.edits import NothingToUndo
@@ -316,6 +316,16 @@ def test_counts_are_kept_and_used_by_profiles_that_count_what_is_sent(
     wait(again.tokens.count_new())
     assert again.tokens.weights is not None
     assert len(again.tokens.weights) == len(again.tree) and min(again.tokens.weights) >= 0
+
+
+def test_who_listens_hears_of_each_step_of_a_draft(document: Document) -> None:
+    changes: list[Change] = []
+    document.shared.hub.subscribe(changes.append)
+    made = draft(document)
+    steps = [one for one in changes if isinstance(one, DraftChanged)]
+    assert steps == [DraftChanged(document.key, made.id)], "it is done"
+    wait(document.drafts.mark(made, "discarded", made.summary))
+    assert changes[-1] == DraftChanged(document.key, made.id)
 
 
 def test_everything_is_there_after_a_restart(database: Path) -> None:

@@ -20,6 +20,7 @@ from explorer.services.draft_records import (
     entry_of,
     fields_of,
     instructions_not_met,
+    model_request,
     planned_fields,
     recorded_inputs,
 )
@@ -70,6 +71,12 @@ def test_a_draft_comes_back_as_it_was_written() -> None:
     assert (again.elapsed_ms, again.output_tokens) == (1.5, 20)
     odd = stored(DRAFT, kind="of tomorrow", facts=None, settings=[], status="committed")
     assert draft_of(odd) == Draft(4, "compaction", "done", 3, (), "good", "p/n", "Be brief.")
+
+
+@pytest.mark.parametrize("endpoint", ["", "https://summaries.example/v1"])
+def test_the_call_of_a_request_comes_back_as_it_was_written(endpoint: str) -> None:
+    made = model_request(SummaryRequest("history", "Sum up.", "All of it.", 9), "p/m", endpoint)
+    assert ModelRequest.from_json(made.to_json()) == made
 
 
 def test_calls_are_read_only_where_all_of_them_are_there() -> None:

@@ -201,12 +201,48 @@ def test_what_cannot_be_shaped_is_refused_with_a_reason(document: Document) -> N
     ):
         with pytest.raises(CannotShape, match=words):
             wait(work)
-    wait(document.edits.pin([0]))
+    pinned = wait(document.edits.pin([0])).entry
     with pytest.raises(CannotShape, match="already"):
         wait(document.edits.pin([0]))
+    for entry in (0, note):
+        with pytest.raises(NothingToUndo):
+            wait(document.edits.undo_shaping(entry))
+    wait(document.edits.undo_shaping(pinned))
+    with pytest.raises(NothingToUndo):
+        wait(document.edits.undo_shaping(pinned))
+    wait(document.edits.pin([0]))
     wait(document.writer.move_leaf(0))
     with pytest.raises(CannotShape, match="not on the active path"):
         wait(document.edits.pin([5]))
+
+
+def test_a_rule_is_replaced_by_another_and_not_by_itself(document: Document) -> None:
+    for tokens in (30, 0, 30):
+        wait(document.edits.keep_user_messages(tokens))
+        with pytest.raises(CannotShape, match="already"):
+            wait(document.edits.keep_user_messages(tokens))
+    assert document.edits.shape().user_budget == (30, document.leaf)
+
+
+def test_what_is_shaped_is_listed_with_what_says_so_and_whether_it_is_sent(
+    document: Document,
+) -> None:
+    pinned = wait(document.edits.pin([2, 8])).entry
+    omitted = wait(document.edits.omit([6])).entry
+    rows = document.edits.shaped_rows(EXPLORER)
+    assert [(row.entry, row.how, row.by, row.sent) for row in rows] == [
+        (2, "pinned", pinned, "in place"),
+        (6, "omitted", omitted, "not"),
+        (8, "pinned", pinned, "in place"),
+    ]
+    compaction = _compact(document, replace(EXPLORER, keep_user_tokens=20_000))
+    rows = document.edits.shaped_rows(EXPLORER)
+    assert [(row.entry, row.how, row.by, row.sent) for row in rows] == [
+        (0, "kept", compaction, "again"),
+        (2, "pinned", pinned, "again"),
+        (6, "omitted", omitted, "not"),
+        (8, "pinned", pinned, "in place"),
+    ]
 
 
 def test_a_profile_keeps_the_users_messages_and_the_compaction_says_so(

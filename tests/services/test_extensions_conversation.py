@@ -81,10 +81,13 @@ def test_a38_a52_a_supplied_summary_takes_the_place_of_the_conversations(
     online: Place, server: ChatServer, chain: Path
 ) -> None:
     online.handle(BEFORE, "return {'compaction': {'summary': 'Mine.', 'details': {'x': 1}}}")
+    told = "return {'summary': f'{event.summary} Supplied: {event.from_extension}.'}"
+    online.handle("session_summary", told, "tells")
     document = online.document(chain)
     entry = document.payloads.shown.entry(by_conversation(document)).recorded
     assert server.requests == []
     assert entry["summary"].startswith("Mine.") and entry["fromHook"] is True
+    assert entry["summary"].endswith("Supplied: True.")
     assert entry["details"] == {"x": 1}
 
 

@@ -48,6 +48,8 @@ def test_an_entry_that_grew_is_shown_as_it_is_now(bench: Workbench, file: Path) 
         assert (report.added, report.replaced) == (1, (1,))
         assert [call.name for call in document.payloads.shown.entry(1).calls] == ["read"]
         assert document.tree.columns.estimate[1] > before
+        lines = bench.store.records(key, 0, 2)
+        assert bench.sessions()[0].size == sum(len(one.raw) for one in lines)
         ops = document.tree.columns.ops
         assert (list(ops.entry), list(ops.result), ops.paths) == ([1], [2], ["quay.py"])
         assert document.leaf == 2 and document.context().messages == [0, 1, 2]
@@ -56,6 +58,21 @@ def test_an_entry_that_grew_is_shown_as_it_is_now(bench: Workbench, file: Path) 
         again = bench.store.load(key).tree.columns
         assert list(again.estimate) == list(document.tree.columns.estimate)
         assert again.ops.paths == ["quay.py"]
+
+    asyncio.run(story())
+
+
+def test_a_secret_that_it_grew_by_is_masked(bench: Workbench, file: Path) -> None:
+    key = "ghp_" + "x1Y2z3W4v5U6" * 3
+
+    async def story() -> None:
+        document = await bench.open((await bench.import_file(file)).key)
+        shown = document.payloads.shown
+        assert shown.first_words([1])[0] == ["I look."] and "I look." in str(shown.entry(1))
+        await bench.import_file(write(file, [FIRST[0], [2, 1, "bot", f"I look by {key}"]]))
+        assert key not in str(shown.entry(1)) and "I look by ghp_" in str(shown.entry(1))
+        (words,), _ = shown.first_words([1])
+        assert words.startswith("I look by ghp_") and key not in words
 
     asyncio.run(story())
 

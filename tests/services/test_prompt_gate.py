@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from explorer.agent.tools.workspace_tools import READ_ONLY, specs_of
+from explorer.agent.turn_interface import Outgoing
 from explorer.compaction.background import RunState
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.models.client import (
     CancelToken,
     ModelRequest,
 )
+from explorer.services.auto_compaction.prompt import CopilotWords, prepare_prompt
 from explorer.services.changes import BackgroundChanged, CompactionEnded
 from explorer.services.document import Document
 from explorer.services.draft_records import DraftFailed
@@ -38,6 +41,7 @@ from tests.services.prompt_gate_rig import (
     server,
     wait,
 )
+from tests.store.sources import message, write_file
 
 __all__ = ["bench", "client", "document", "server"]
 
@@ -276,6 +280,36 @@ def test_a52_opus_is_told_once_more(document: Document, server: ChatServer) -> N
     assert (
         "Any tool call in this reply is an error" in server.requests[0]["messages"][-1]["content"]
     )
+
+
+def test_a52_the_first_reply_after_a_summary_bears_the_last_thinking_from_before_it(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    def thought(at: int, text: str) -> dict[str, Any]:
+        one = message(at, f"e{at - 1}", "", "assistant")
+        thinking = {"type": "thinking", "thinking": text, "thinkingSignature": "c2ln"}
+        one["message"]["content"] = [thinking, {"type": "text", "text": "Yes."}]
+        return one
+
+    plain = message(4, "e3", "", "assistant")
+    plain["message"]["content"] = [{"type": "text", "text": "On it."}]
+    kept = {"type": "compaction", "id": "e5", "parentId": "e4", "firstKeptEntryId": "e4",
+            "summary": "All that was.", "tokensBefore": 9}  # fmt: skip
+    lines = [
+        message(0, None, "Go."), thought(1, "early"), thought(2, "the clock"),
+        message(3, "e2", "Go on."), plain, kept,
+    ]  # fmt: skip
+    path = write_file(tmp_path / "thought.jsonl", lines)
+    document = bench.open_blocking(bench.import_blocking(path).key)
+
+    def thinking(model: str) -> list[str]:
+        outgoing = Outgoing(model, "You are an agent.", ())
+        prepared = prepare_prompt(document, COPILOT, outgoing, 100_000, CopilotWords.load())
+        sent = prepared.outgoing(prepared.rendered())
+        return [one.thinking.text if one.thinking else "" for one in sent if one.text == "On it."]
+
+    assert thinking("anthropic/claude-opus-test") == ["the clock"]
+    assert thinking(MODEL) == [""]
 
 
 def test_a53_a_person_can_compact_at_once(document: Document, server: ChatServer) -> None:

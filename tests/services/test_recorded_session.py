@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec.structs import replace
 
 from explorer.audit.simulation import Assumptions, Prices, Tier
@@ -9,7 +11,9 @@ from explorer.compaction.profile import PROFILES
 from explorer.models.catalogue import PriceTier
 from explorer.models.client import ModelInfo
 from explorer.services.document import Document
-from explorer.services.recorded_session import assumptions_for, prices_of
+from explorer.services.recorded_session import assumptions_for, prices_of, recorded_session
+from explorer.workbench import Workbench
+from tests.store.sources import HEADER, message, write_file
 
 DEAR = ModelInfo(
     "m", "M", None, None, input_price=2.0, output_price=8.0, cache_read_price=0.5,
@@ -27,6 +31,16 @@ def test_what_a_tier_does_not_say_is_as_below_it() -> None:
     )  # fmt: skip
     assert prices_of(replace(DEAR, input_price=None)) is None
     assert prices_of(replace(DEAR, output_price=None)) is None
+
+
+def test_a_result_before_any_reply_answers_none(bench: Workbench, tmp_path: Path) -> None:
+    result = message(1, "e0", "out", "toolResult")
+    result["message"] |= {"toolCallId": "c", "toolName": "bash", "isError": False}
+    for role, answered in (("assistant", ["c"]), ("user", [])):
+        lines = [message(0, None, "Yes.", role), result]
+        path = write_file(tmp_path / f"{role}.jsonl", lines, {**HEADER, "id": role})
+        document = bench.open_blocking(bench.import_blocking(path).key)
+        assert list(recorded_session(document).answers(0)) == answered
 
 
 def test_an_order_takes_what_its_words_take_unless_it_is_said(document: Document) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -111,6 +112,20 @@ def lines_of(steps: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
     return lines
 
 
+@contextmanager
+def opened(folder: Path, steps: list[tuple[Any, ...]]) -> Iterator[Document]:
+    """A session of these steps."""
+    path = folder / "s.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines_of(steps)))
+    client = ModelClient()
+    bench = Workbench(Store.open(folder / "s.db"), client, clock_ms=Clock())
+    try:
+        yield bench.open_blocking(bench.import_blocking(path).key)
+    finally:
+        client.close()
+        bench.store.close()
+
+
 def received(message: dict[str, Any]) -> dict[str, Any]:
     """A message of a chat completion, in the words of the command."""
     content = message.get("content") or ""
@@ -193,18 +208,10 @@ def test_every_change_is_named_and_counted_as_it_is_sent(tmp_path: Path) -> None
         ("reply", ["unsigned"], "stop", "test-model"),
         ("result", "text", 5),
     ]
-    path = tmp_path / "s.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines_of(steps)))
-    client = ModelClient()
-    bench = Workbench(Store.open(tmp_path / "s.db"), client, clock_ms=Clock())
-    try:
-        document = bench.open_blocking(bench.import_blocking(path).key)
+    with opened(tmp_path, steps) as document:
         outgoing = outgoing_of(document.shared.agent_prompt, MODEL, None)
         shown = sent_context(document, PROFILES["explorer"], outgoing)
         blind = sent_context(document, PROFILES["explorer"], replace(outgoing, pictures=False))
-    finally:
-        client.close()
-        bench.store.close()
     assert [(one.role, one.source) for one in shown.messages] == [
         ("user", 0), ("assistant", 1), ("tool", 2), ("user", 2),
     ]  # fmt: skip
@@ -220,6 +227,29 @@ def test_every_change_is_named_and_counted_as_it_is_sent(tmp_path: Path) -> None
     assert shown.changed[1].endswith("It is sent with 6 tokens.")
     assert "no pictures" in blind.changed[2]
     assert [one.role for one in blind.messages] == ["user", "assistant", "tool"]
+
+
+def test_signed_thinking_counts_in_what_is_sent_of_a_reply(tmp_path: Path) -> None:
+    steps: list[tuple[Any, ...]] = [
+        ("reply", ["signed", "text", "call", "call"], "stop", "test-model"), ("result", "text", 0),
+    ]  # fmt: skip
+    with opened(tmp_path, steps) as document:
+        outgoing = outgoing_of(document.shared.agent_prompt, MODEL, None)
+        shown = sent_context(document, PROFILES["explorer"], outgoing)
+    # "signed", "said", "read" and {"path":"a.py"}: 29 units.
+    assert shown.changed == {1: "Calls without a result are not sent. It is sent with 8 tokens."}
+
+
+def test_prompts_of_a_budget_are_rendered_for_the_window_that_is_given(tmp_path: Path) -> None:
+    profile = PROFILES["copilot"]
+    assert profile.context_window > 100_000
+    with opened(tmp_path, [("user", "text")] * 2_000) as document:
+        outgoing = outgoing_of(document.shared.agent_prompt, MODEL, None)
+        whole, some = (
+            sent_context(document, profile, outgoing, window=size) for size in (None, 1_500)
+        )
+    assert len(whole.messages) == 2_001 > len(some.messages) > 0
+    assert set(some.unsent.values()) == {OVER_BUDGET} and not whole.unsent
 
 
 def unsent(add: Callable[[Session], int], profile: str = "explorer") -> str:

@@ -186,6 +186,7 @@ def test_first_counts_of_an_imported_session_are_a_lower_bound(
     wait(document.usage.follow())
     whole = document.usage.session().total
     assert (whole.tokens, whole.output, whole.calls, whole.uncounted) == (270, 10, 1, 1)
+    assert document.usage.recorded_window == 0, "Claude Code knows it, the file does not say it"
 
 
 def test_who_stops_waiting_and_asks_again_counts_nothing_twice(document: Document) -> None:

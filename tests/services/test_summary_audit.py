@@ -52,6 +52,22 @@ def test_what_is_pinned_is_kept_whatever_the_summary_says(document: Document) ->
     assert not lost_of(Auditor(document).draft(shown, NOTHING).fidelity, entry)
 
 
+def test_of_two_compactions_with_one_text_each_has_the_draft_that_it_was_made_from(
+    document: Document,
+) -> None:
+    profile, leaf = PROFILES["explorer"], document.leaf
+    made = []
+    for tokens in (5_000, 2_000):
+        settings = replace(Settings.of(profile), keep_recent_tokens=tokens)
+        shown = document.compaction.preview(leaf, profile, settings)
+        order = SummaryOrder(f"Of {tokens}.", "offline/extractive", lambda *_: None, CancelToken())
+        draft = asyncio.run(document.compaction.summarize(shown, order))
+        made.append(asyncio.run(document.compaction.commit(draft, NOTHING)))
+        asyncio.run(document.writer.move_leaf(leaf))
+    told = [entry_candidate(document, entry).settings["Instructions"] for entry in made]
+    assert told == ["Of 5000.", "Of 2000."]
+
+
 def message(name: str, parent: str | None, role: str, text: str, **more: Any) -> dict[str, Any]:
     content = [{"type": "text", "text": text}]
     said = {"role": role, "content": content, "stopReason": "stop"} if role != "user" else {
@@ -147,6 +163,9 @@ def test_a_draft_is_compared_with_all_that_is_known_of_how_it_was_made(document:
     assert found.tokens_after == shown.after(found.tokens) and found.elapsed_ms == draft.elapsed_ms
     edited = draft_candidate(document, draft, "Other.", "two")
     assert (edited.settings["Text"], edited.tokens_after) == ("edited", -1)
+    refused = document.compaction.preview(0, profile, settings)
+    unknown = draft_candidate(document, draft, draft.summary, "three", refused)
+    assert "Keeps from" not in unknown.settings
     assert calls_cost(document, []) is None
     asked = draft.attempts[0].request
     unpaid = [replace(draft.attempts[0], request=replace(asked, model="openai/unheard-of"))]

@@ -53,6 +53,9 @@ def test_a51_a_summary_says_where_the_whole_conversation_can_be_read(
     read = run_read_only(ToolContext(workspace), {"path": str(path), "limit": 1}, ToolRun("read"))
     assert not read.is_error
     assert read.text.startswith("=== #0 ")
+    copied = tmp_path / path.name
+    copied.write_text("of another place")
+    assert own.is_transcript(path) and not own.is_transcript(copied)
     other = path.with_name("else.txt")
     other.write_text("not yours")
     for name in (other, document.shared.store.path):

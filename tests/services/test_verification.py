@@ -32,6 +32,7 @@ from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer, Cut, HttpFailure, Malformed, Plan, Stall
 from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, Clock
+from tests.store.sources import write_file
 
 MODEL = "openai/test-model"
 EXPLORER = replace(PROFILES["explorer"], short_summary=False)
@@ -74,6 +75,7 @@ class Desk:
     def mend(self, model: str = MODEL, cancel: CancelToken | None = None) -> tuple[Draft, Mended]:
         async def work() -> tuple[Draft, Mended]:
             draft, checked = await self.drafted()
+            draft = replace(draft, short_summary="In short.")
             order = self.order(model, cancel)
             return draft, await mend(self.document, self.auditor, draft, checked, order)
 
@@ -98,7 +100,9 @@ def test_the_request_tells_what_is_lost_with_its_line_and_where_it_came_from(des
     prompt = asked.request.prompt
     assert len(checked.lacks) == len(checked.fidelity.findings) >= 5
     assert "<read-files>" not in prompt and asked.footer.startswith("\n\n<")
-    for span in asked.request.sources[:20]:
+    found = [lack.entry for lack in asked.reported if lack.entry >= 0]
+    assert [span.entry for span in asked.request.sources] == found and len(found) >= 5
+    for span in asked.request.sources:
         told = prompt[span.start : span.end]
         assert f"record #{span.entry}: " in told
     assert asked.request.form.required[0] == "Goal" and asked.request.form.required[-1] == (
@@ -116,6 +120,7 @@ def test_a_good_answer_is_another_candidate_with_all_that_is_known_of_it(desk: D
     draft, mended = desk.mend()
     assert rule.text in mended.draft.summary and "<summary>" not in mended.draft.summary
     assert mended.draft.summary.count("<read-files>") == 1, "the file lists stay"
+    assert mended.draft.short_summary == "In short."
     assert rule.text in [fact.text for fact in mended.regained]
     assert len(mended.after.fidelity.findings) < len(mended.before.fidelity.findings)
     assert [row.id for row in desk.document.shared.store.drafts(desk.document.key)][
@@ -229,9 +234,22 @@ def test_a_compaction_of_the_session_is_checked_as_it_was_cut(desk: Desk) -> Non
 def test_why_a_compaction_cannot_be_checked_is_said(desk: Desk) -> None:
     with pytest.raises(ValueError, match="#0 is no compaction"):
         desk.document.compaction.stored_summary(0, EXPLORER, SETTINGS)
+    with pytest.raises(ValueError, match="#-1 is no compaction"):
+        desk.document.compaction.stored_summary(-1, EXPLORER, SETTINGS)
     fields = {"summary": "s", "first_kept_entry_id": "nowhere", "tokens_before": 1}
     lost = asyncio.run(
         desk.document.writer.append(entry_body("compaction", **fields), desk.document.leaf)
     )
     with pytest.raises(ValueError, match=f"compaction #{lost} kept is not on its path"):
         desk.document.compaction.stored_summary(lost, EXPLORER, SETTINGS)
+
+
+def test_a_session_that_begins_with_a_compaction_says_that_nothing_of_it_is_kept(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    first = {"type": "compaction", "id": "e0", "parentId": None, "firstKeptEntryId": "gone",
+             "summary": "All that was.", "tokensBefore": 9}  # fmt: skip
+    path = write_file(tmp_path / "begun.jsonl", [first])
+    document = bench.open_blocking(bench.import_blocking(path).key)
+    with pytest.raises(ValueError, match="compaction #0 kept is not on its path"):
+        document.compaction.stored_summary(0, EXPLORER, SETTINGS)

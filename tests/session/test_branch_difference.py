@@ -138,6 +138,15 @@ def test_pieces_together_are_the_text_however_long_it_is() -> None:
     assert not word_differences(*lines)[0][0].differs
 
 
+def test_a_glance_has_600_characters_of_a_message() -> None:
+    talk = Branches()
+    talk.say("l1", "a", "assistant", "x" * 601)
+    talk.say("r1", "a", "assistant", "x" * 599)
+    found = compare(talk, "l1", "r1")
+    assert found.left.turns[0].messages[0].text == "x" * 600
+    assert found.right.turns[0].messages[0].text == "x" * 599
+
+
 def test_the_comparison_as_markdown() -> None:
     told = as_markdown(compare(two(), "l4", "r5"), "one | first", "two")
     assert "| Models | openai/one | openai/two |" in told

@@ -48,6 +48,16 @@ def test_values_lie_in_their_columns() -> None:
     assert len(columns) == 2
 
 
+def test_what_has_no_model_and_no_tool_has_none_of_those_that_are_known() -> None:
+    builder = ColumnBuilder()
+    _add(builder, _reply())
+    _add(builder, {**_result("c", False), "message": {"role": "toolResult", "toolName": "read"}})
+    bare = _add(builder, {"type": "session_info", "name": "work"})
+    columns = builder.columns
+    assert (columns.models[columns.model[0]], columns.tools[columns.tool[1]]) == ("p/m", "read")
+    assert (columns.models[columns.model[bare]], columns.tools[columns.tool[bare]]) == ("", "")
+
+
 def test_models_and_paths_are_kept_once() -> None:
     builder = ColumnBuilder()
     for model in ("a", "b", "a"):
@@ -138,6 +148,18 @@ def test_rare_facts_are_kept_by_entry() -> None:
     assert list(columns.branches) == [2] and columns.branches[2].from_id == "e1"
     assert columns.thinking == {3: "low"}
     assert columns.labels == {4: ("e0", "here")} and columns.names == {5: "work"}
+
+
+def test_the_size_of_a_compaction_is_unknown_where_neither_text_nor_estimate_is_there() -> None:
+    builder = ColumnBuilder()
+    columns = builder.columns
+    for estimate in (0, 7):
+        at = _add(builder, {"type": "compaction", "firstKeptEntryId": "e0"}, estimate)
+        assert not columns.is_size_unknown(at)
+        facts = columns.compactions[at]
+        columns.compactions[at] = facts._replace(certainty="unreadable")
+        assert columns.is_size_unknown(at) is (estimate == 0)
+    assert not columns.is_size_unknown(_add(builder, _reply()))
 
 
 @pytest.mark.parametrize("number", [10**30, 1e300, float("inf"), float("nan"), -5, True, "9"])

@@ -283,6 +283,8 @@ def test_a_call_says_its_most_telling_argument() -> None:
     asked = {"description": "Look at the rules", "prompt": "Read AGENTS.md and say ..."}
     assert call_title("Agent", asked) == "Agent Look at the rules"
     assert call_title("none", {}) == call_title("none", None) == "none"
+    assert call_title(f"{'x' * 40}  {'y' * 38}", {}) == f"{'x' * 40}  {'y' * 38}"
+    assert call_title(f"{'x' * 40}  {'y' * 40}", {}) == f"{'x' * 40} {'y' * 39}"
     deep: Any = 1
     for _ in range(100_000):
         deep = {"x": deep}

@@ -67,6 +67,13 @@ def test_a28_a_tool_touches_the_files_that_its_parameters_name(
     assert [op[:2] for op in file_ops(tool, arguments, "c")] == expected
 
 
+def test_a_patch_that_moves_no_file_makes_the_one_that_it_names() -> None:
+    patch = "*** Begin Patch\n*** Move to: new.py\n*** End Patch"
+    assert [op[:2] for op in file_ops("apply_patch", {"input": patch}, "c")] == [
+        ("create", "new.py")
+    ]
+
+
 def test_pi_sees_the_path_of_its_three_tools_alone() -> None:
     assert [op.wide for op in file_ops("edit", {"path": "a", "rename": "b"}, "c")] == [False, True]
     assert [op.wide for op in file_ops("read", {"file_path": "a"}, "c")] == [True]

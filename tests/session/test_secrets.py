@@ -88,6 +88,7 @@ ASSIGNED = {
     "secret=aB1aB2aB3cD4eF5": False,
     "secret=aBcaBdaBecDfeFgh": False,
     "secret=aBcaBdaBecDfeF1h": False,
+    "secret=aBcaBdaBecD1eF2h": True,
     "secret=1234123512361237": False,
     "password=hunter2xx": True,
     "password=hunterxxy": False,
@@ -130,6 +131,7 @@ def test_a_mask_says_what_it_is_where_it_is_long_enough() -> None:
     assert mask("xoxb-" + RANDOM[:12]) == "xoxb-[masked]••••"
     varied = RANDOM[:8] + "z" * 3
     assert find_secrets(f"xoxb-{varied}") and not find_secrets("xoxb-" + "ab1" * 4)
+    assert find_secrets("xoxb-" + "a7k2m9q4" * 3) and not find_secrets("xoxb-" + "a7k2m9q" * 3)
     assert find_secrets("sk-" + "x" * 3 + RANDOM) and not find_secrets("sk-" + "x" * 4 + RANDOM)
     assert find_secrets("sk-" + RANDOM * 7 + "xxxx") and not find_secrets(
         "sk-" + RANDOM * 6 + "xxxx"

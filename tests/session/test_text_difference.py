@@ -148,6 +148,14 @@ def test_a_change_counts_its_lines_on_each_side() -> None:
     assert (change.added, change.removed, change.first_line) == (1, 2, 2)
 
 
+def test_as_many_lines_as_are_compared_are_compared_to_their_end() -> None:
+    lines = [f"line {number}\n" for number in range(MOST_LINES - 1)]
+    one, other = word_differences("".join(["one\n", *lines]), "".join(["other\n", *lines]))
+    assert [piece.differs for piece in one] == [piece.differs for piece in other] == [True, False]
+    one, _ = word_differences("".join(["one\n", *lines]), "".join(["other\n", "more\n", *lines]))
+    assert [piece.differs for piece in one] == [True]
+
+
 def test_very_long_texts_share_only_what_they_begin_with() -> None:
     lines = [f"line {number}\n" for number in range(MOST_WORDS + MOST_LINES)]
     one, other = word_differences("".join(lines), "".join(["other\n", *lines[1:]]))

@@ -316,6 +316,12 @@ def test_what_a_call_does(tool: str, arguments: Any, actions: list[ToolAction]) 
     assert list(tool_actions(tool, arguments)) == actions
 
 
+def test_empty_lines_of_a_patch_are_of_the_file_but_for_those_after_a_part() -> None:
+    patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n\n+y\n\n\n@@\n-z\n*** End Patch"
+    (action,) = tool_actions("apply_patch", {"input": patch})
+    assert action.parts == (("x\n\n", "\ny\n"), ("z\n", ""))
+
+
 def test_paths_of_all_systems_are_joined_and_compared() -> None:
     assert [joined(*pair) for pair in (
         ("", ""), ("a", ""), ("a", "./b"), ("a", "../b"), ("a", "/b"), ("a", "C:\\b"),

@@ -149,6 +149,15 @@ def test_turn_branch_and_session_are_sums_over_their_entries() -> None:
     assert ledger.branch(session.tree, -1) == PartUsage()
 
 
+def test_costs_of_millions_and_of_billionths_are_summed_exactly() -> None:
+    session = Session()
+    for cost in (1e-9, *[900_000.0] * 10):
+        session.add(reply(usage(1, 1, cost=cost)))
+    whole = session.follow().session().replies
+    assert whole.cost == 9_000_000.000000001
+    assert session.ledger.of(0).replies.cost == 1e-9
+
+
 def test_summaries_in_the_session_are_counted_apart() -> None:
     session = Session()
     session.add(user())

@@ -9,6 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from explorer.store import Store, StoreError
+from explorer.store.drafts import BROKEN_OFF
+from tests.store.conftest import eventually
 from tests.store.sources import HEADER, FileSource, chain, write_file
 
 
@@ -51,6 +53,22 @@ def test_a_draft_is_kept_with_request_answer_and_what_became_of_it(
     assert now - 60_000 < row.created_ms <= row.changed_ms <= now
     assert row.facts["by"] == "hand" and row.facts["claim"], "and who made it"
     assert rows[1].instructions == "be brief" and rows[1].requests is None
+
+
+def test_a_draft_that_is_on_its_way_has_failed_once_its_maker_is_gone(
+    database: Path, tmp_path: Path
+) -> None:
+    maker = Store.open(database)
+    file = FileSource(write_file(tmp_path / "a.jsonl", chain(10)))
+    key = maker.import_session(file).key
+    maker.add_draft(key, {"kind": "compaction", "status": "streaming"}).result()
+    with Store.open(database) as other:
+        eventually(lambda: other.search_state().complete, "the other one has looked around")
+        assert other.drafts(key)[0].status == "streaming"
+    maker.close()
+    with Store.open(database) as again:
+        eventually(lambda: again.drafts(key)[0].status == "failed", "the draft is broken off")
+        assert again.drafts(key)[0].problem == BROKEN_OFF
 
 
 def test_the_session_that_was_used_last_is_listed_first(

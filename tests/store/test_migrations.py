@@ -146,6 +146,22 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
         assert len(store.load(7).tree) == 3
 
 
+def test_where_no_copy_can_be_made_nothing_is_done_and_nothing_is_left(database: Path) -> None:
+    resource = pytest.importorskip("resource", reason="no limit for files on this system")
+    make_version_1(database)
+    before, names = database.read_bytes(), sorted(database.parent.iterdir())
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) - 1, hard))
+    try:
+        with pytest.raises(StoreError, match="because no copy could be made"):
+            Store.open(database)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert sorted(database.parent.iterdir()) == names
+    with Store.open(database) as store:
+        assert len(store.load(7).tree) == 3
+
+
 def test_a_database_of_a_newer_version_is_left_untouched(database: Path) -> None:
     Store.open(database).close()
     db = sqlite3.connect(database)
@@ -173,6 +189,19 @@ def test_a_new_database_is_private_and_has_the_settings_that_were_chosen(
         db.close()
     left = {path.name for path in tmp_path.iterdir()} - {"sessions.db.search"}
     assert left == {"sessions.db", "a.jsonl"}, "nothing else is left behind"
+
+
+def test_sums_of_version_6_are_made_anew(database: Path, tmp_path: Path) -> None:
+    with Store.open(database) as store:
+        imported(store, tmp_path / "long.jsonl", [reply(0, day(1), "m", None, None)])
+        eventually(lambda: bool(store.totals()), "what it took")
+        made = store.totals()
+    db = sqlite3.connect(database)
+    db.executescript("UPDATE totals SET input = 9, model = 'x'; PRAGMA user_version = 6;")
+    db.close()
+    with Store.open(database) as store:
+        eventually(lambda: bool(store.totals()), "what it took, once more")
+        assert store.totals() == made
 
 
 def test_sums_are_made_once_more_by_the_size_of_prompts(database: Path, tmp_path: Path) -> None:

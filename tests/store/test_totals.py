@@ -13,7 +13,8 @@ import pytest
 from explorer.formats.registry import open_source
 from explorer.session.usage_sums import UsageSum, total_of
 from explorer.store import Store
-from explorer.store.totals import STEP
+from explorer.store.database import connect_reader
+from explorer.store.totals import STEP, left_to_sum
 from tests.formats.claude_lines import SESSION, Lines
 from tests.formats.codex_rollouts import Rollout
 from tests.store.conftest import eventually
@@ -86,6 +87,16 @@ def test_a_removed_session_counts_no_more(store: Store, tmp_path: Path) -> None:
     eventually(lambda: calls(store) == 1, "the call")
     store.delete(key).result()
     assert store.totals() == []
+
+
+def test_of_a_session_that_is_gone_nothing_is_left_to_sum_up(store: Store, tmp_path: Path) -> None:
+    key = imported(store, tmp_path / "gone.jsonl", [reply(0, day(1), "a", 0.5, None)])
+    eventually(lambda: calls(store) == 1, "the call")
+    db = connect_reader(store.path)
+    assert left_to_sum(db, key) == (1, 1)
+    store.delete(key).result()
+    assert left_to_sum(db, key) == (0, 0)
+    db.close()
 
 
 def test_first_counts_are_summed_up_beside_the_calls_that_reported_all(

@@ -14,7 +14,8 @@ import pytest
 
 from explorer.formats.pi.export import dumps
 from explorer.store import Store, StoreError, writer
-from explorer.store.database import translated
+from explorer.store import database as database_module
+from explorer.store.database import PAGE_SIZE, connect_writer, translated
 from explorer.store.rows import DamagedError
 from tests.store.sources import FileSource, chain, message, write_file
 
@@ -137,6 +138,21 @@ def test_what_was_taken_back_while_it_waited_is_not_done(store: Store, key: int)
         assert taken_back.cancel()
     assert (first.result(), last.result()) == ([2], [3])
     assert ids(store, key) == ["e0", "e1", "first", "last"]
+
+
+def test_the_log_gives_back_what_a_large_change_took(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "CHECKPOINT_PAGES", 50)
+    Store.open(database, maintained=False).close()
+    db = connect_writer(database)
+    db.execute("CREATE TABLE large (data)")
+    log = Path(f"{database}-wal")
+    db.execute("INSERT INTO large VALUES (zeroblob(?))", (200 * PAGE_SIZE,))
+    assert log.stat().st_size > 200 * PAGE_SIZE
+    db.execute("INSERT INTO large VALUES (1)")
+    assert log.stat().st_size == 50 * PAGE_SIZE
+    db.close()
 
 
 def test_what_waits_when_the_store_is_closed_is_done(database: Path, tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def keeps_words(now: Situation) -> Answer:
     """What keeps an instruction word for word: pin, cut, instruction."""
     entry, made = _instruction(now), now.made
     position = made.path.position(entry)
-    above = [at for at in now.shown.valid_cuts if at <= position and at > made.boundary]
+    above = [at for at in now.shown.valid_cuts if at <= position]
     chosen = {"pin"}
     reason = f"A pin repeats #{entry} after every summary, word for word. "
     place = now.place
