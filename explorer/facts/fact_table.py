@@ -503,7 +503,7 @@ def _in_utf16(body: str, found: list[Mention]) -> list[Mention]:
     wide = wide_places(body) if found else ()
     if not wide:
         return found
-    return [one._replace(start=units(one.start, wide), end=units(one.end, wide)) for one in found]
+    return [replace(one, start=units(one.start, wide), end=units(one.end, wide)) for one in found]
 
 
 def _join_cut_lines(merged: dict[tuple[FactKind, str], list[tuple[int, Mention]]]) -> None:

@@ -366,6 +366,6 @@ def test_list_items_lose_the_marks_that_join_them() -> None:
 
 def test_the_collector_goes_through_nothing_that_is_kept_of_an_entry() -> None:
     found = scan_text("Read `src/queue.py` and keep 3 retries, please.", Speaker.USER)
-    assert found.mentions and found.words
+    assert found.items and found.mentions and found.words
     gc.collect()
-    assert not any(map(gc.is_tracked, (found, found.mentions, found.words)))
+    assert not any(map(gc.is_tracked, (found, found.items, found.mentions, found.words)))
