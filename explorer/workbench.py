@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from explorer.extensions.manager import Extensions
 from explorer.facts.errors import has_failed
-from explorer.formats import ExportReport, FormatError, LeafMark, new_id
-from explorer.formats.pi.export import new_header
+from explorer.formats.adapter import FormatError
+from explorer.formats.pi.entry_writer import new_id
+from explorer.formats.pi.export import ExportReport, LeafMark, new_header
 from explorer.formats.registry import adapter_for
 from explorer.models.client import ModelClient
 from explorer.services.changes import Change, ChangeHub, Listener, PromptsChanged, SessionsChanged

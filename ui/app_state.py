@@ -117,6 +117,8 @@ class AppState(QObject):
         """The sessions of teams that were looked at; made for the first of them."""
         self.document: Document | None = None
         self.bus = Bus(lambda: self.document.key if self.document is not None else 0)
+        self.is_changing = False
+        """Another document is being shown; ``state_changed`` follows at the end."""
         self.fillers: list[Callable[[], None]] = []
         """Fill slow panes with another document, once the map is painted."""
         self.agent_running = False
@@ -395,9 +397,14 @@ class AppState(QObject):
         self.document = document
         if document is not None:
             self._load_choices(document)
-        self.document_changed.emit()
-        # Only now: views that follow the rules look at what the map has selected.
-        self.settings_changed.emit()
+        self.is_changing = True
+        try:
+            self.document_changed.emit()
+            # Only now: views that follow the rules look at what the map has selected.
+            self.settings_changed.emit()
+        finally:
+            self.is_changing = False
+        self.state_changed.emit()
         if document is None:
             for fill in self.fillers:
                 fill()

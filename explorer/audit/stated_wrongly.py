@@ -54,7 +54,7 @@ class EntryMentions:
             if index in table:
                 self._read.add(index)
                 entry = table.entry(index)
-                mentions |= entry.mentions
+                mentions.update(entry.mentions)
                 for key in entry.mentions:
                     if key.startswith("#"):
                         self.newest[key] = max(index, self.newest.get(key, -1))

@@ -71,7 +71,7 @@ class SummaryText:
         for number, part in enumerate(self.parts):
             scanned = scan_text(part, Speaker.SUMMARY)
             self.items += [(number, item) for item in scanned.items]
-            self.mentions |= scanned.mentions
+            self.mentions.update(scanned.mentions)
             self.lines += _lines(as_prose(part), number)
             self._flat.append(_flattened(part))
         for at, line in enumerate(self.lines):

@@ -12,7 +12,8 @@ from typing import Any
 
 from explorer.commands.output import CommandFailed
 from explorer.commands.targets import add_common, file_named, workbench
-from explorer.formats import FormatError, discover
+from explorer.formats.adapter import FormatError
+from explorer.formats.registry import discover
 from explorer.services.document import Document
 from explorer.services.follower import follow
 from explorer.session.kinds import Kind

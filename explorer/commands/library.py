@@ -18,8 +18,8 @@ from explorer.commands.targets import (
     target,
     workbench,
 )
-from explorer.formats import ExportError, FormatError
-from explorer.formats.pi.export import shape_note
+from explorer.formats.adapter import FormatError
+from explorer.formats.pi.export import ExportError, shape_note
 from explorer.formats.registry import ADAPTERS
 from explorer.services.session_export import FORMS, changed_form, form_of_file, secrets_note
 from explorer.services.session_forks import Forked

@@ -19,7 +19,8 @@ from msgspec import Struct
 from explorer.commands.output import CommandFailed, UsageError
 from explorer.commands.run_terminal import typed_line
 from explorer.compaction.profile import BASES, Profile
-from explorer.formats import ExportError, FormatError
+from explorer.formats.adapter import FormatError
+from explorer.formats.pi.export import ExportError
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document

@@ -70,7 +70,7 @@ class Span(NamedTuple):
     """Of a tool call: the name of the argument whose text the range counts in."""
 
 
-class Mention(NamedTuple):
+class Mention(Struct, frozen=True, gc=False):
     """One occurrence of a fact in one text; offsets in characters while a text is read, in
     UTF-16 units in what ``extract`` returns."""
 

@@ -77,14 +77,15 @@ class ScanCancelled(Exception):
     """The scan was stopped; nothing of it is kept."""
 
 
-class EntryFacts(Struct, frozen=True):
-    """What one entry states."""
+class EntryFacts(Struct, frozen=True, gc=False):
+    """What one entry states. Thousands are kept, and all work waits while Python's collector goes
+    through them: it leaves out what has ``gc=False`` and tuples of texts, but no set."""
 
     items: tuple[Mention, ...] = ()
-    mentions: frozenset[str] = frozenset()
-    """Keys of all exact things anywhere in it, facts or not; of figures the bare value,
+    mentions: tuple[str, ...] = ()
+    """Different keys of all exact things anywhere in it, facts or not; of figures the bare value,
     ``#1500``. A summary that names one of these did not invent it."""
-    words: frozenset[str] = frozenset()
+    words: tuple[str, ...] = ()
     """The different words of its prose in lower case, punctuation included."""
     speaker: Speaker | None = None
     """Who wrote its prose; None without prose."""
@@ -275,7 +276,7 @@ def _read(texts: Iterable[EntryText]) -> EntryFacts:
     instructions: list[Mention] = []
     announced: list[Mention] = []
     mentions: set[str] = set()
-    words: frozenset[str] = frozenset()
+    words: set[str] = set()
     speaker: Speaker | None = None
     for text in texts:
         if text.speaker in _PROSE:
@@ -283,7 +284,7 @@ def _read(texts: Iterable[EntryText]) -> EntryFacts:
                 mentions |= mention_keys(exact_things(set(text.text.split())))
             text = text._replace(text=as_prose(text.text))
             different = frozenset(text.text.split())
-            words |= frozenset(map(str.lower, different))
+            words.update(map(str.lower, different))
             speaker = text.speaker
             found = _prose(text, different, mentions)
             if speaker is Speaker.USER:
@@ -299,7 +300,7 @@ def _read(texts: Iterable[EntryText]) -> EntryFacts:
     if not (items or mentions or speaker):
         return EMPTY
     return EntryFacts(
-        tuple(items), frozenset(mentions), words, speaker, tuple(instructions), tuple(announced)
+        tuple(items), tuple(mentions), tuple(words), speaker, tuple(instructions), tuple(announced)
     )
 
 
@@ -502,7 +503,7 @@ def _in_utf16(body: str, found: list[Mention]) -> list[Mention]:
     wide = wide_places(body) if found else ()
     if not wide:
         return found
-    return [one._replace(start=units(one.start, wide), end=units(one.end, wide)) for one in found]
+    return [replace(one, start=units(one.start, wide), end=units(one.end, wide)) for one in found]
 
 
 def _join_cut_lines(merged: dict[tuple[FactKind, str], list[tuple[int, Mention]]]) -> None:

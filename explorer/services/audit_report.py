@@ -22,7 +22,7 @@ from explorer.audit.report import Report, document, html, markdown
 from explorer.audit.report.model import CompactionPart, Gathering, SessionFacts
 from explorer.compaction.profile import Profile
 from explorer.facts.fact_table import ScanCancelled
-from explorer.formats import adapter_of
+from explorer.formats.registry import adapter_of
 from explorer.installed import version
 from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules

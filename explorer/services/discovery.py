@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct, field
 
-from explorer.formats import FormatError, FoundSession, ReadCancelled, adapter_of, discover
-from explorer.formats.registry import ADAPTERS, HEAD_BYTES, LIST_STARTED
+from explorer.formats.adapter import FormatError, FoundSession, ReadCancelled
+from explorer.formats.registry import ADAPTERS, HEAD_BYTES, LIST_STARTED, adapter_of, discover
 from explorer.services.library import project_name
 from explorer.session.describe import describe
 from explorer.session.kinds import Flag, Kind

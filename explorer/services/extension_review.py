@@ -19,8 +19,8 @@ from explorer.extensions.answers import Records, SuppliedCompaction, SuppliedSum
 from explorer.extensions.events import SessionAccess
 from explorer.extensions.prompt_parts import RequestPrompt
 from explorer.extensions.runner import HookRunner
-from explorer.formats import entry_json
 from explorer.formats.pi.entries import agent_message, read_message
+from explorer.formats.registry import entry_json
 from explorer.models.client import (
     CancelToken,
     ChatMessage,

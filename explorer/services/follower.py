@@ -12,8 +12,7 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
-from explorer.formats import FormatError
-from explorer.formats.adapter import ReadCancelled
+from explorer.formats.adapter import FormatError, ReadCancelled
 from explorer.services.discovery import SUFFIXES, Places, Scan, scan
 from explorer.services.followed_file import FollowedFile
 from explorer.store import Store

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from explorer.formats import adapter_of
+from explorer.formats.registry import adapter_of
 from explorer.models.catalogue import ModelInfo, Prices, cost_of, listed_model
 from explorer.models.events import Usage
 from explorer.session.partly_compared import PartlyCompared

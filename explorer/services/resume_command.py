@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from explorer.formats import adapter_of
+from explorer.formats.registry import adapter_of
 from explorer.session.records import STARTED, SessionHeader
 from explorer.store.rows import SessionRow
 

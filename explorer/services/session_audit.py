@@ -23,7 +23,7 @@ from explorer.audit.report import CHECKS, Report, failures
 from explorer.audit.report.model import CompactionPart, NeededPart, NeedPart
 from explorer.audit.words import need_text
 from explorer.compaction.profile import Profile, profile_values
-from explorer.formats import adapter_of
+from explorer.formats.registry import adapter_of
 from explorer.installed import version
 from explorer.models.catalogue import Prices, listed_model
 from explorer.services.audit_report import make_report

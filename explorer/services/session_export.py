@@ -13,18 +13,10 @@ from typing import Literal
 from msgspec.structs import replace
 
 from explorer import private_files
-from explorer.formats import (
-    ExportError,
-    ExportReport,
-    FormatError,
-    LeafMark,
-    adapter_of,
-    export_session,
-    open_source,
-)
-from explorer.formats.pi.export import Line
+from explorer.formats.adapter import FormatError
+from explorer.formats.pi.export import ExportError, ExportReport, LeafMark, Line, export_session
 from explorer.formats.pi.header import VERSION
-from explorer.formats.registry import original_file, pi_lines
+from explorer.formats.registry import adapter_of, open_source, original_file, pi_lines
 from explorer.installed import version
 from explorer.services.open_session import OpenedSession
 from explorer.services.privacy import MaskedPayloads

@@ -13,8 +13,10 @@ from random import Random
 
 from msgspec import Struct
 
-from explorer.formats import entry_record, new_id, write_record
+from explorer.formats.pi.entry_writer import new_id
 from explorer.formats.pi.export import PiUpgrade, fork_header
+from explorer.formats.registry import write_record
+from explorer.formats.typed_source import entry_record
 from explorer.services.document import Document
 from explorer.session.entries import Body, Entry, Label, SessionName
 from explorer.session.records import EntryRecord, ReadReport

@@ -21,7 +21,7 @@ from explorer.compaction.context_size import (
 )
 from explorer.compaction.path_view import EntrySizes, entry_tokens
 from explorer.compaction.profile import PROFILES, Profile
-from explorer.formats import adapter_of
+from explorer.formats.registry import adapter_of
 from explorer.models.catalogue import ListedCost, cost_of, listed_cost, no_listed_cost
 from explorer.models.client import ModelInfo, Usage
 from explorer.services.changes import ChangeHub, CountsChanged

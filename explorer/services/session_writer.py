@@ -7,7 +7,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from random import Random
 from typing import Any, TypeVar
 
-from explorer.formats import new_id, write_record
+from explorer.formats.pi.entry_writer import new_id
+from explorer.formats.registry import write_record
 from explorer.services.changes import ChangeHub, EntriesAppended, LabelsChanged, LeafMoved
 from explorer.session.entries import Body, Entry
 from explorer.session.records import EntryRecord

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import compress, pairwise
 from operator import ne
 from typing import overload
@@ -188,10 +189,8 @@ class SessionTree:
         if not entry_id:
             return -1
         if self._by_id is None:
-            start = max(0, below - _NEAR_ROWS)
-            part = self.columns.ids[start:below]
-            if entry_id in part:
-                return start + part.index(entry_id)
+            with suppress(ValueError):
+                return self.columns.ids.index(entry_id, max(0, below - _NEAR_ROWS), below)
         return self.index_of(entry_id)
 
     def __contains__(self, entry_id: object) -> bool:

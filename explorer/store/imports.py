@@ -46,7 +46,7 @@ from explorer.store.sessions import (
 )
 from explorer.store.stored_columns import load_columns, pack, renew_columns, store_columns
 from explorer.store.totals import add_totals, totals_of
-from explorer.store.writer import Writer
+from explorer.store.writer import Job, T, Writer
 
 
 def replace_entries(db: sqlite3.Connection, key: int, records: Mapping[int, EntryRecord]) -> None:
@@ -89,6 +89,8 @@ def _replace(db: sqlite3.Connection, key: int, index: int, record: EntryRecord) 
 _IN_FLIGHT = 3
 """Batches that may wait for the writer when another one goes to it: enough to keep it busy, few
 enough to stay small."""
+_SYNC_EVERY = 16
+"""Batches that the disk gets together: what is appended meanwhile waits for so much at most."""
 _PROBLEMS_KEPT = 1000
 _TURN_S = 0.001
 
@@ -120,6 +122,7 @@ class NewImport:
         self._summary = SessionSummary()
         self._labels: list[tuple[int, tuple[str, str]]] = []
         self._waiting: deque[Future[None]] = deque()
+        self._submitted = 0
         self._last_line = 0
         self._key = 0
         self._asides = 0
@@ -129,8 +132,7 @@ class NewImport:
         nothing is kept then."""
         with _quick_turns(), Claim.make(self._path) as claim:
             header = self._source.header
-            begun = self._writer.submit(lambda db: begin_session(db, header, claim.name))
-            self._key = begun.result()
+            self._key = self._submit(lambda db: begin_session(db, header, claim.name)).result()
             try:
                 for batch in self._source.batches():
                     if cancelled is not None and cancelled():
@@ -147,6 +149,11 @@ class NewImport:
                 self._give_up()
                 raise
 
+    def _submit(self, job: Job[T]) -> Future[T]:
+        """Queue a part of the session: the disk need not have it before ``_finish`` shows all."""
+        self._submitted += 1
+        return self._writer.submit(job, durable=self._submitted % _SYNC_EVERY == 0)
+
     def _take(self, records: Sequence[EntryRecord]) -> None:
         batch = Batch(records)
         first = self._builder.extend(batch)
@@ -156,7 +163,7 @@ class NewImport:
         first_id = row_id(self._key, first)
         entries, payloads = batch.entry_values(first_id), batch.payload_values(first_id)
         self._drain(_IN_FLIGHT)
-        self._waiting.append(self._writer.submit(lambda db: insert_entries(db, entries, payloads)))
+        self._waiting.append(self._submit(lambda db: insert_entries(db, entries, payloads)))
 
     def _take_asides(self) -> None:
         """Hand on the lines that are no entries, so that they do not gather here."""
@@ -166,7 +173,7 @@ class NewImport:
         self._source.report.asides.clear()
         self._asides += len(asides)
         self._drain(_IN_FLIGHT)
-        self._waiting.append(self._writer.submit(lambda db: insert_asides(db, key, asides)))
+        self._waiting.append(self._submit(lambda db: insert_asides(db, key, asides)))
 
     def _drain(self, allowed: int) -> None:
         while len(self._waiting) > allowed:

@@ -219,9 +219,9 @@ class StoredPayloads:
 
     def _stored(self, index: int, blocks: _Blocks) -> _Stored | None:
         number, at = divmod(index, _BLOCK)
-        if number not in blocks:
-            blocks[number] = self._block(number)
-        block = blocks[number]
+        block = blocks.get(number, [])
+        if at >= len(block):
+            block = blocks[number] = self._block(number, at)
         return block[at] if at < len(block) else None
 
     def _caller(self, row: _Stored, blocks: _Blocks) -> int:
@@ -244,10 +244,12 @@ class StoredPayloads:
                 self._blocks.pop(index // _BLOCK, None)
                 self._words.pop(index, None)
 
-    def _block(self, number: int) -> list[_Stored]:
+    def _block(self, number: int, at: int) -> list[_Stored]:
+        """The rows of a block. The last one may grow, here or in another window: it is read again
+        where the row ``at`` was not in it."""
         with self._lock:
-            found = self._blocks.get(number)
-            if found is not None:
+            found = self._blocks.get(number, [])
+            if at < len(found):
                 self._blocks.move_to_end(number)
                 return found
             changes = self._changes
@@ -263,13 +265,11 @@ class StoredPayloads:
             _Stored._make((*row, mark.is_old(self._key, number * _BLOCK + at)))
             for at, row in enumerate(rows)
         ]
-        # The last block may still grow, here or in another window.
-        if len(block) == _BLOCK:
-            with self._lock:
-                if changes == self._changes:
-                    self._blocks[number] = block
-                while len(self._blocks) > _BLOCKS_KEPT:
-                    self._blocks.popitem(last=False)
+        with self._lock:
+            if changes == self._changes:
+                self._blocks[number] = block
+            while len(self._blocks) > _BLOCKS_KEPT:
+                self._blocks.popitem(last=False)
         return block
 
 

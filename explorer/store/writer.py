@@ -1,5 +1,6 @@
 """The one thread that writes. Work is handed to it as functions and acknowledged after its commit
-has been synced to the disk; what waits meanwhile shares the next commit."""
+has been synced to the disk, or before where that is enough; what waits meanwhile shares the next
+commit."""
 
 from __future__ import annotations
 
@@ -9,12 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from explorer.store.database import transaction, translated
+from explorer.store.database import transaction, translated, unsynced
 from explorer.store.rows import StoreError
 
 T = TypeVar("T")
@@ -33,6 +35,7 @@ class _Work(Struct, Generic[T]):
     job: Job[T]
     future: Future[T]
     transaction: bool
+    durable: bool
     result: Any = None
     """What the job returned, until its commit is on the disk."""
 
@@ -41,7 +44,8 @@ class Writer:
     """Runs jobs one after the other in transactions that lock the database at once.
 
     Jobs that wait for the thread share a transaction, and with it one sync of the disk, each in a
-    savepoint. A job's future is done after that sync: a power cut does not take the job back.
+    savepoint. A job's future is done after that sync: a power cut does not take the job back. Jobs
+    that need no sync of their own share a transaction too.
     When a job fails nothing of it is kept and its future has the error; those beside it stay.
     When the commit fails, the futures of all its jobs have the error. A job may be run a second
     time, after all that the first run did to the database is undone.
@@ -67,16 +71,18 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, job: Job[T], *, transaction: bool = True) -> Future[T]:
+    def submit(self, job: Job[T], *, transaction: bool = True, durable: bool = True) -> Future[T]:
         """Queue a job. Raises StoreError when the store is closed.
 
-        Without ``transaction`` the job runs on the bare connection (pragmas, checkpoints).
+        Without ``transaction`` the job runs on the bare connection (pragmas, checkpoints). One that
+        is not ``durable`` is done without a sync of the disk: a power cut may take it back until a
+        later job is.
         """
         future: Future[T] = Future()
         with self._lock:
             if self._closed:
                 raise StoreError(self._path, "is closed")
-            self._jobs.put(_Work(job, future, transaction))
+            self._jobs.put(_Work(job, future, transaction, durable))
         return future
 
     @property
@@ -104,11 +110,11 @@ class Writer:
                 self._run_alone(work)
 
     def _run_together(self, first: _Work[Any]) -> None:
-        """Run a job, and those that wait when it is done, in one transaction."""
+        """Run a job, and those like it that wait when it is done, in one transaction."""
         group = [first]
         again = False
         try:
-            with transaction(self._db):
+            with nullcontext() if first.durable else unsynced(self._db), transaction(self._db):
                 for work in self._joining(group):
                     self._run_in_savepoint(work)
         except _TransactionLost:
@@ -133,7 +139,7 @@ class Writer:
                 work = self._jobs.get_nowait()
             except queue.Empty:
                 return
-            if work is None or not work.transaction:
+            if work is None or not work.transaction or work.durable != group[0].durable:
                 self._ahead.append(work)
                 return
             if work.future.set_running_or_notify_cancel():

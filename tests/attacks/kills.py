@@ -23,8 +23,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from explorer.formats import open_source
 from explorer.formats.pi.export import dumps
+from explorer.formats.registry import open_source
 from explorer.models.client import ModelClient
 from explorer.session.entries import CompactionSummary
 from explorer.settings import paths

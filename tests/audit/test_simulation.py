@@ -30,7 +30,7 @@ from explorer.compaction.context_size import context_size, counted_size
 from explorer.compaction.profile import PROFILES, VARIANTS, Settings
 from explorer.compaction.pruning import plan_pruning
 from explorer.compaction.triggers import Guards
-from explorer.formats import open_source
+from explorer.formats.registry import open_source
 from explorer.session.context import context_at
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from explorer.formats import open_source
 from explorer.formats.pi.entries import read_entry
+from explorer.formats.registry import open_source
 from explorer.session.tree import SessionTree
 
 DATA = Path(__file__).parent / "data"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from explorer.facts import FactKind, ScanCancelled, extract, scan
 from explorer.facts.commands import is_command
-from explorer.facts.entry_texts import texts_of
+from explorer.facts.entry_texts import Speaker, texts_of
+from explorer.facts.fact_table import scan_text
 from explorer.facts.figures import figure
 from explorer.facts.identifiers import path_key
 from explorer.facts.text import sentences, stem
@@ -369,3 +371,10 @@ def test_list_items_lose_the_marks_that_join_them() -> None:
         "Use tabs",
         "Run lint",
     ]
+
+
+def test_the_collector_goes_through_nothing_that_is_kept_of_an_entry() -> None:
+    found = scan_text("Read `src/queue.py` and keep 3 retries, please.", Speaker.USER)
+    assert found.items and found.mentions and found.words
+    gc.collect()
+    assert not any(map(gc.is_tracked, (found, found.items, found.mentions, found.words)))

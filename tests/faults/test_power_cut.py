@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
 import time
 from pathlib import Path
 
@@ -71,8 +72,13 @@ TOGETHER = """
     tell("ended")
 """
 IMPORT = """
+    def syncs():
+        return log.read_text().count("-wal")
+
+    log = Path(sys.argv[3])
+    before = syncs()
     report = store.import_session(FileSource(sys.argv[2], batch=500))
-    tell("imported", report.key, report.added)
+    tell("imported", report.key, report.added, syncs() - before)
     sys.stdin.read()
 """
 
@@ -83,6 +89,12 @@ def power(tmp_path: Path) -> Power:
     power = Power(tmp_path / "data", tmp_path / "power")
     power.environment["LD_PRELOAD"] = str(build(tmp_path))
     return power
+
+
+def importing(power: Power, file: Path) -> subprocess.Popen[str]:
+    log = power.folder.parent / "power" / "kept" / "log"
+    database = power.folder / "sessions.db"
+    return start(SETUP + IMPORT, database, file, log, environment=power.environment)
 
 
 def check_whole(database: Path) -> None:
@@ -130,13 +142,12 @@ def test_entries_that_wait_together_share_a_sync(power: Power) -> None:
 
 def test_a_session_that_was_imported_survives_a_power_cut(power: Power, tmp_path: Path) -> None:
     file = write_file(tmp_path / "a.jsonl", chain(3000))
-    program = start(
-        SETUP + IMPORT, power.folder / "sessions.db", file, environment=power.environment
-    )
+    program = importing(power, file)
     assert program.stdout is not None
     program.stdout.readline()
-    _, key, added = program.stdout.readline().split()
+    _, key, added, syncs = program.stdout.readline().split()
     kill(program)
+    assert int(syncs) <= 2, "six batches wait for the disk once, at the end"
     database = power.cut(tmp_path / "after") / "sessions.db"
     with Store.open(database) as store:
         assert len(store.load(int(key)).tree) == int(added) == 3000
@@ -145,9 +156,7 @@ def test_a_session_that_was_imported_survives_a_power_cut(power: Power, tmp_path
 
 def test_a_power_cut_in_an_import_leaves_what_was_there(power: Power, tmp_path: Path) -> None:
     file = write_file(tmp_path / "a.jsonl", chain(30_000))
-    program = start(
-        SETUP + IMPORT, power.folder / "sessions.db", file, environment=power.environment
-    )
+    program = importing(power, file)
     assert program.stdout is not None
     key = int(program.stdout.readline().split()[1])
     time.sleep(0.3)

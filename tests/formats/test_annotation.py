@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.formats import read_record, registry
+from explorer.formats import registry
+from explorer.formats.registry import read_record
 from explorer.formats.typed_source import annotated, apply_annotation, split_annotation
 from explorer.session.entries import CompactionSummary, Entry, UserMessage, text_content
 from tests.services.test_new_format import Parley

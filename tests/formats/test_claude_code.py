@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorer.audit.provenance import Provenance, spending_known
-from explorer.formats import ReadCancelled
+from explorer.formats.adapter import ReadCancelled
 from explorer.formats.claude_code.adapter import CLAUDE_CODE
 from explorer.session.context import context_at
 from explorer.session.describe import describe

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.formats import FormatError
+from explorer.formats.adapter import FormatError
 from explorer.formats.claude_code.adapter import CLAUDE_CODE
 from explorer.formats.registry import adapter_for
 from explorer.session.kinds import Flag

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from explorer.compaction.messages import with_notes
-from explorer.formats import FormatError, open_source
-from explorer.formats.registry import adapter_of, usage_in
+from explorer.formats.adapter import FormatError
+from explorer.formats.registry import adapter_of, open_source, usage_in
 from explorer.session.context import context_at, sent_tokens
 from explorer.session.entries import (
     AssistantMessage,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from explorer.formats import FormatError
+from explorer.formats.adapter import FormatError
 from explorer.formats.registry import ADAPTERS
 from explorer.session.context import context_at
 from explorer.session.entries import (

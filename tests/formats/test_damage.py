@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from explorer.formats import FormatError, jsonl, open_source
+from explorer.formats import jsonl
+from explorer.formats.adapter import FormatError
+from explorer.formats.registry import open_source
 from explorer.session.json_values import MAX_DEPTH, TOO_DEEP
 from tests.formats.files import (
     accounted,
@@ -328,7 +330,7 @@ def test_a_line_of_100_mb_opens_in_a_few_times_its_size(tmp_path: Path) -> None:
     program = """
 import re, sys
 from pathlib import Path
-from explorer.formats import open_source
+from explorer.formats.registry import open_source
 from explorer.session.kinds import Flag
 
 records = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from explorer.formats import discover
+from explorer.formats.registry import discover
 from tests.formats.files import chain, dumps, header, write
 from tests.formats.test_omp import slot
 

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from explorer.formats import new_id, read_record, write_record
 from explorer.formats.pi.entries import read_entry
-from explorer.formats.pi.entry_writer import iso_time, write_entry
+from explorer.formats.pi.entry_writer import iso_time, new_id, write_entry
+from explorer.formats.registry import read_record, write_record
 from explorer.session.entries import (
     AssistantMessage,
     Body,

@@ -11,14 +11,9 @@ from typing import Any, Literal
 
 import pytest
 
-from explorer.formats import (
-    ExportError,
-    ExportReport,
-    LeafMark,
-    export_session,
-    open_source,
-)
+from explorer.formats.pi.export import ExportError, ExportReport, LeafMark, export_session
 from explorer.formats.pi.source import FileSource
+from explorer.formats.registry import open_source
 from explorer.session.kinds import Kind
 from explorer.session.records import EntryRecord
 from explorer.store import Store

@@ -12,7 +12,9 @@ from typing import Any
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from explorer.formats import FormatError, export_session, open_source
+from explorer.formats.adapter import FormatError
+from explorer.formats.pi.export import export_session
+from explorer.formats.registry import open_source
 from explorer.session.columns import ColumnBuilder
 from tests.formats.files import accounted, dumps, header, in_file_order, read
 

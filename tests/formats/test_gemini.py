@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from explorer.formats import FormatError
+from explorer.formats.adapter import FormatError
 from explorer.formats.gemini.adapter import GEMINI
 from explorer.session.context import context_at
 from explorer.session.entries import (

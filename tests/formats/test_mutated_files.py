@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from explorer.formats import FormatError
+from explorer.formats.adapter import FormatError
 from tests.formats.agents.reading import Reading
 from tests.formats.test_agents import AGENTS, SESSIONS
 

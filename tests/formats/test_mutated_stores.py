@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from explorer.formats import FormatError
+from explorer.formats.adapter import FormatError
 from tests.formats.agents.reading import Reading
 from tests.formats.test_agents import AGENTS, SESSIONS
 from tests.formats.test_mutated_files import LONGEST, ROUNDS, mutated, renamed

@@ -51,6 +51,13 @@ def test_a_file_is_known_by_what_only_oh_my_pi_writes(tmp_path: Path, sign: Any)
     assert len(records) == 3 and not source.report.problems
 
 
+@pytest.mark.parametrize(("before", "known"), [(190, "omp"), (210, "pi")])
+def test_a_file_is_known_by_its_first_lines(tmp_path: Path, before: int, known: str) -> None:
+    sign = entry("model_change", "z", None, model="anthropic/claude", role="default")
+    source, _ = read(write(tmp_path / "s.jsonl", [header(), *chain(before), sign]))
+    assert source.header.format == known
+
+
 def test_a_file_is_known_by_its_place(tmp_path: Path) -> None:
     place = tmp_path / ".omp" / "agent" / "sessions" / "-project"
     place.mkdir(parents=True)

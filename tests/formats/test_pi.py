@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.formats import ReadCancelled, open_source
+from explorer.formats.adapter import ReadCancelled
+from explorer.formats.registry import open_source
 from explorer.session.kinds import Flag, Kind
 from tests.formats.files import (
     accounted,

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from explorer.formats import open_source
+from explorer.formats.registry import open_source
 from explorer.settings import paths
 
 Entry = dict[str, Any]

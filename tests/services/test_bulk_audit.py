@@ -7,7 +7,7 @@ import asyncio
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from explorer.formats import write_record
+from explorer.formats.registry import write_record
 from explorer.services.bulk_audit import stored_audits
 from explorer.services.document import Document
 from explorer.services.session_audit import (

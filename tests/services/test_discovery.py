@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import pytest
 
-from explorer.formats import FormatError, ReadCancelled, registry
-from explorer.formats.adapter import FoundSession
+from explorer.formats import registry
+from explorer.formats.adapter import FormatError, FoundSession, ReadCancelled
 from explorer.formats.gemini.adapter import GEMINI
 from explorer.services import discovery
 from explorer.services.discovery import (

@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 
 from explorer.audit.provenance import Provenance
-from explorer.formats import open_source
 from explorer.formats.pi.export import new_header, session_uuid
+from explorer.formats.registry import open_source
 from explorer.models.client import ModelClient
 from explorer.services.document import Document
 from explorer.services.effective_rules import recorded_rules

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.formats import ExportError, registry
+from explorer.formats import registry
+from explorer.formats.pi.export import ExportError
 from explorer.services.document import Document
 from explorer.services.session_export import FORMS, changed_form, form_of_file
 from explorer.workbench import Workbench

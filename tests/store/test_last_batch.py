@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.formats import open_source
+from explorer.formats.registry import open_source
 from explorer.store import Store
 from explorer.store.rows import StoreError
 from tests.store.sources import message, write_file

@@ -17,7 +17,7 @@ from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.store.stored_columns import pack, unpack
 from tests.store.conftest import eventually
-from tests.store.sources import FileSource, message, write_file
+from tests.store.sources import FileSource, chain, message, write_file
 
 
 def varied() -> list[dict[str, Any]]:
@@ -227,3 +227,18 @@ def test_words_of_earlier_rules_are_made_anew_when_shown_and_then_stored(
         assert loaded.tree.columns.compactions == facts
         assert store.load(second).payloads.first_words(range(3)) == (said, [])
         assert db.execute("SELECT id, raw FROM payloads ORDER BY id").fetchall() == raw
+
+
+def test_the_last_rows_are_read_again_only_for_one_that_was_not_there(
+    store: Store, tmp_path: Path
+) -> None:
+    key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", chain(3)))).key
+    payloads = store.load(key).payloads
+    said = payloads.first_words([0, 1, 2])
+    changed = store._writer.submit(lambda db: db.execute("UPDATE entries SET preview = 'other'"))
+    changed.result().close()
+    assert payloads.first_words([0, 1, 2]) == said
+    store.append(key, [(dumps(message(0, "e2", "new") | {"id": "e3"}), "e2")], "e3").result()
+    assert payloads.first_words([3])[0] == ["new"]
+    payloads.forget([0])
+    assert payloads.first_words([0])[0] == ["other"]

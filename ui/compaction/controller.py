@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from explorer.audit.source_agent import has_profile
 from explorer.compaction.partition import Partition
-from explorer.formats import adapter_of
+from explorer.formats.registry import adapter_of
 from explorer.models.catalogue import ModelInfo, cannot_summarize
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QMenu
 
-from explorer.formats import adapter_of
+from explorer.formats.registry import adapter_of
 from explorer.models.request import THINKING_LEVELS, as_level
 from explorer.services.document import Document
 from explorer.services.session_export import form_of_file

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.formats import ExportError
+from explorer.formats.pi.export import ExportError
 from explorer.services.document import Document
 from explorer.services.lessons.lesson import Lesson
 from explorer.services.lessons.lesson_file import SUFFIX, BundleError, read_bundle, write_bundle

@@ -12,8 +12,9 @@ from msgspec import Struct, field
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.formats import ExportError, FormatError, ReadCancelled, adapter_of
-from explorer.formats.pi.export import shape_note
+from explorer.formats.adapter import FormatError, ReadCancelled
+from explorer.formats.pi.export import ExportError, shape_note
+from explorer.formats.registry import adapter_of
 from explorer.services.counting_process import ProcessCounter
 from explorer.services.document import Document
 from explorer.services.lessons.lesson_file import is_bundle

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from explorer.formats import FormatError, ReadCancelled, adapter_of
+from explorer.formats.adapter import FormatError, ReadCancelled
+from explorer.formats.registry import adapter_of
 from explorer.services.changes import EntriesAppended
 from explorer.services.document import Document
 from explorer.services.follower import follow

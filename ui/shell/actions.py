@@ -92,7 +92,6 @@ class WindowActions(QObject):
             session.agent.commands.add(command)
         session.window.header.help_requested.connect(self.show_keys)
         session.window.header.palette_requested.connect(self.show_palette)
-        session.state.document_changed.connect(self.follow)
         session.state.state_changed.connect(self.follow)
         session.window.panes.changed.connect(self.follow)
         self.follow()
@@ -108,6 +107,8 @@ class WindowActions(QObject):
 
     def follow(self) -> None:
         """Disable what cannot be done now."""
+        if self._state.is_changing:
+            return  # Each view that follows the other document says that something changed.
         document, window, registry = self._state.document, self._session.window, self._registry
         has_database = self._state.bench is not None
         registry.refuse(CHANGES, self._state.read_only)

@@ -14,7 +14,7 @@ from explorer.compaction.triggers import (
     fitted,
     limits_of,
 )
-from explorer.formats import adapter_of
+from explorer.formats.registry import adapter_of
 from explorer.services.agent import outgoing_of
 from explorer.services.changes import (
     AutomaticChanged,

@@ -281,7 +281,7 @@ _START = (
 )
 
 
-_FIRST_HERE = 8
+_FIRST_HERE = 6
 """Pieces understood by the one who listens, about what there is time for until the process is
 ready."""
 _HERE_EVERY = 5

@@ -20,6 +20,8 @@ from explorer.session.records import FormatName, Problem, SessionHeader
 
 WINDOW_LINES = 2_000
 """Lines looked at; they are read in groups of about 1 MB, and one group is always looked at."""
+HEADED_LINES = 200
+"""Lines that are enough below a header: oh-my-pi says in its first ones which model it asks."""
 _HIGHEST_VERSION = 10**6
 """A number above it is no version: the file is read as one that says none."""
 
@@ -61,6 +63,8 @@ def sniff(path: Path, file: BinaryIO) -> Sniffed:
         for line in lines:
             number += 1
             _look(seen, number, line)
+            if number >= HEADED_LINES and seen.header is not None:
+                return _conclude(path, seen)
         if number >= WINDOW_LINES or seen.header is not None or seen.entries:
             break
     if number == 0:

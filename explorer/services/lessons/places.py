@@ -18,7 +18,7 @@ from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning
 from explorer.compaction.reasons import tokens_text
 from explorer.facts.instructions import standing_instructions
-from explorer.formats import adapter_of
+from explorer.formats.registry import adapter_of
 from explorer.services.document import Document
 from explorer.services.edits import pruning_of
 from explorer.services.effective_rules import recorded_rules

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from explorer.formats import open_source
+from explorer.formats.registry import open_source
 from explorer.services.followed_file import FollowedFile
 from explorer.store import Store
 from tests.benchmarks.children.process import memory_mb

@@ -13,8 +13,8 @@ from explorer.audit.fidelity import fidelity
 from explorer.audit.generations import ChangedFiles, recorded_compaction
 from explorer.audit.stated_wrongly import EntryMentions
 from explorer.facts import scan
-from explorer.formats import open_source
 from explorer.formats.pi.entries import read_entry
+from explorer.formats.registry import open_source
 from explorer.session.entries import Entry
 from explorer.session.tree import SessionTree
 

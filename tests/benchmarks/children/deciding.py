@@ -9,7 +9,7 @@ from explorer.compaction.partition import partition
 from explorer.compaction.preparation import prepare
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.pruning import plan_pruning
-from explorer.formats import open_source
+from explorer.formats.registry import open_source
 from explorer.session.context import context_at
 from explorer.session.tree import SessionTree
 from tests.benchmarks.children.process import times_ms

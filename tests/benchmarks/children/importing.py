@@ -6,7 +6,7 @@ import json
 import time
 from pathlib import Path
 
-from explorer.formats import open_source
+from explorer.formats.registry import open_source
 from explorer.store import Store
 from tests.benchmarks.children.process import memory_mb
 

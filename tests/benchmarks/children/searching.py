@@ -9,7 +9,7 @@ from itertools import accumulate, islice
 from random import Random
 from typing import Any
 
-from explorer.formats import write_record
+from explorer.formats.registry import write_record
 from explorer.session.entries import Entry, ToolResultMessage, UserMessage, text_content
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader

@@ -8,7 +8,7 @@ import time
 from explorer.audit.simulation import Policy, past_of, simulate
 from explorer.audit.simulation.walk import sweep
 from explorer.compaction.profile import PROFILES
-from explorer.formats import open_source
+from explorer.formats.registry import open_source
 from explorer.session.tree import SessionTree
 
 ROUNDS = 3

@@ -10,7 +10,7 @@ from itertools import count as count_from
 from pathlib import Path
 from typing import Any
 
-from explorer.formats import open_source, write_record
+from explorer.formats.registry import open_source, write_record
 from explorer.session.entries import Entry, UserMessage, text_content
 from explorer.store import Store
 from explorer.tokens.counters import DEFAULT_ENCODING

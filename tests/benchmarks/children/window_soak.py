@@ -65,7 +65,7 @@ def _append_from_another_process(home: str, key: int, seconds: float) -> subproc
 
 def append(home: str, key: int, seconds: float, per_second: float) -> None:
     """Append replies to a session at a steady rate, as an agent at work in another program."""
-    from explorer.formats import write_record
+    from explorer.formats.registry import write_record
     from explorer.session.entries import AssistantMessage, Entry, UserMessage, text_content
     from explorer.store import Store
     from tests.benchmarks.children.storing import database_of

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from explorer.audit.simulation import Policy, past_of, simulate
 from explorer.audit.simulation.walk import Sweep, sweep
 from explorer.compaction.profile import PROFILES
-from explorer.formats import open_source
+from explorer.formats.registry import open_source
 from explorer.session.tree import SessionTree
 from explorer.settings import paths
 from tests.compaction.sessions import Session

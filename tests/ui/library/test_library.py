@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from explorer.formats import FoundSession
+from explorer.formats.adapter import FoundSession
 from explorer.services.discovery import ListedSession, Scan, SearchFailure, State
 from explorer.store.rows import SessionRow
 from tests.ui.waiting import settle
