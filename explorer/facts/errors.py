@@ -361,8 +361,25 @@ _NUMBERED = late_pattern(r"^\s*[\w./\\-]+\.\w+[:-]\d+[:-](?:\d+:)?\s*")
 _CODE_END = late_pattern(r"[{;(\[]\s*$|^\s*[\w.()]+\(.*\)[,;]?\s*$")
 
 
+_PASSED = late_pattern(
+    r"""
+    ^(?!E\s).*(?:::|\s>\s)\S.*\s(?:PASSED|SKIPPED(?:\s\(.*\))?|XFAIL(?:\s\(.*\))?|XPASS)
+      (?:\s+\[\s*\d+%\])?\s*$
+    | (?:\s\.\.\.|\.{3,})\s*(?:ok|OK|Passed|skipped\b.*|ignored|expected\sfailure)
+      (?:\s+[\d.]+\s*m?s(?:ec)?)?\s*$
+    | ^\s*(?:\[[^\]]*\]\s*)*(?:PASS(?:ED)?|SKIP(?:PED)?|XFAIL|XPASS|---\s(?:PASS|SKIP):)\s+\S
+    | ^\s*\[\s+(?:OK|PASSED|SKIPPED)\s+\] | ^\s*ok\s+(?:\d+\b|\S+\s+(?:\(cached\)|[\d.]+s\b))
+    | ^\s*[✓✔√☑✅]\s | \s[✓✔√✅]\s*$
+    """,
+    re.VERBOSE,
+)
+"""A test that passed or was left out, as test runners say it; its name may speak of errors."""
+
+
 def is_failure(line: str) -> bool:
     """Whether a line of output reports a failure, and is no line of a program."""
+    if _PASSED.search(line):
+        return False
     if _NO_FAILURES.search(line) and not _SOME_FAILURES.search(line):
         return False
     if (_BESIDE.match(line) or _NPM_ASIDE.search(line)) and not _HEADING.search(line):
