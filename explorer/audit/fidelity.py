@@ -22,6 +22,7 @@ from explorer.audit.stated_wrongly import EntryMentions, Sources, stated_wrongly
 from explorer.audit.summary_text import SummaryText
 from explorer.compaction.summary import FREE, Form, section_counts
 from explorer.facts import Fact, FactKind, Facts, FactTable, Mention, Span
+from explorer.facts.commands import is_whole
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.identifiers import base_name, path_key
 from explorer.tokens.estimate import estimate_text
@@ -298,6 +299,8 @@ def _not_carried(
             break
         if fact.stale or summarized.isdisjoint(fact.sources) or carried.has(fact):
             continue
+        if fact.kind is FactKind.COMMAND and not is_whole(fact.text):
+            continue  # Of a script the first line alone is known, and tells nothing.
         found.setdefault(fact.kind, []).append(fact)
     return {kind: tuple(found[kind]) for kind in FactKind if kind in found}
 

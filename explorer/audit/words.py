@@ -173,10 +173,16 @@ def standing_words(fidelity: Fidelity) -> str:
     """The standing instructions that hold, quoted in short, and where the user gave each; empty
     for none."""
     given = sorted({(fact.sources[0], fact.text) for fact in fidelity.standing if fact.sources})
-    quoted = [f"“{title_line(text)}” at #{at}" for at, text in given[:_MOST_QUOTED]]
+    quoted = [f"“{_in_short(text)}” at #{at}" for at, text in given[:_MOST_QUOTED]]
     if len(given) > _MOST_QUOTED:
         quoted.append(f"{len(given) - _MOST_QUOTED:,} more")
     return f"Given: {', '.join(quoted)}." if quoted else ""
+
+
+def _in_short(text: str) -> str:
+    """Its first sentence; all of it where that only asks what another lays down."""
+    first = title_line(text)
+    return " ".join(text.split()) if first.endswith("?") else first
 
 
 def not_carried_words(fidelity: Fidelity) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.audit.stated_wrongly import EntryMentions
-from explorer.audit.words import NOTHING_FOUND, headline, not_carried_words
+from explorer.audit.words import NOTHING_FOUND, headline, not_carried_words, standing_words
 from explorer.compaction.summary import SECTION_SETS
 from explorer.facts import FactKind, scan
 from explorer.session.entries import Entry, all_texts
@@ -179,6 +179,26 @@ def test_a_next_step_that_nothing_followed_is_missing() -> None:
     assert "empty file" in one.text
     assert not judge("Next: a test for the empty file.", entries).of(Group.STATE)
     assert not judge("It is fixed.", [*entries, user("Thanks.")]).of(Group.STATE)
+
+
+def test_an_instruction_is_quoted_with_the_question_that_it_answers() -> None:
+    asked = user("Stop. What does @PYTHON.md say? You're supposed to follow that.")
+    found = judge("Go on.", [asked, user("Never touch the parser by hand.")])
+    assert standing_words(found) == (
+        "Given: “What does @PYTHON.md say? You're supposed to follow that.” at #0, "
+        "“Never touch the parser by hand.” at #1."
+    )
+
+
+def test_of_commands_those_that_are_whole_are_listed() -> None:
+    scripts = (
+        'source venv && python -c "\nimport a\n"',
+        "git commit -m \"$(cat <<'EOF'\nA.\nEOF\n)\"",
+    )
+    ran = [assistant("", call("bash", command=one)) for one in (*scripts, "git log --oneline -5")]
+    said = user("Look at the aws list and the mypy settings, then run pytest -q tests/unit.")
+    found = judge("Nothing.", [said, *ran]).not_carried[FactKind.COMMAND]
+    assert sorted(fact.text for fact in found) == ["git log --oneline -5", "pytest -q tests/unit"]
 
 
 # stated wrongly -----------------------------------------------------------------------------------
