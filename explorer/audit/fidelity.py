@@ -31,13 +31,15 @@ _MOST_FILES = 5
 """Changed files that are named in one finding."""
 _NOT_LOOKED_FOR = re.compile(
     r"^/(?:private/)?(?:tmp|dev|var/folders)/|[/\\](?:temp|tmp|scratchpad|\.claude)[/\\]"
-    r"|\bREDACTED\b",
+    r"|\bREDACTED\b|(?:^|[/\\])__init__\.py$",
     re.IGNORECASE,
 )
-"""Where files lie that nobody goes on with; and a name that was taken out of the record, which a
-summary may have all the same."""
+"""Where files lie that nobody goes on with, or what they are called; and a name that was taken out
+of the record, which a summary may have all the same."""
 _TURNS = 2
-"""The newest turns whose changes are under way."""
+"""The newest turns whose changes are under way ..."""
+_CHANGES = 8
+"""... and the newest entries that changed files: in a turn of hours most is done and over with."""
 _COMMITS = re.compile(r"\bgit\b[^|;&]*\bcommit\b")
 _TAKES_AWAY = re.compile(r"\brm\b|\bgit\b[^|;&]*\b(?:checkout|restore|reset|stash)\b")
 _EXIT = re.compile(r"(?:process )?exit(?:ed)?(?: with)?(?: code| status)?:? *\d+\.?", re.IGNORECASE)
@@ -135,10 +137,13 @@ def _files(
     summarized: Sequence[int],
     carried: Carried,
 ) -> Finding | None:
-    """The files that calls of the last turns changed and nothing names, in one finding; what was
-    committed or taken back since is not open."""  # fmt: skip
+    """The files that the last calls of the last turns changed and nothing names, in one finding;
+    what was committed or taken back since is not open."""
     here = set(summarized)
-    since = _last_turns(table, summarized)
+    changes = sorted(here.intersection(at for entries in changed.values() for at in entries))
+    if not changes:
+        return None
+    since = max(_last_turns(table, summarized), changes[-_CHANGES:][0])
     commands = [
         (index, one.text)
         for index in summarized

@@ -161,6 +161,20 @@ def test_a_failure_is_told_by_its_file_in_other_words() -> None:
     assert one.fact.last == 1
 
 
+def test_what_was_changed_long_before_the_last_changes_is_not_open() -> None:
+    entries = [user("Build it."), *(assistant(f"Step {at}.") for at in range(9)), user("And?")]
+    changed = {f"src/part_{at}.py": [at] for at in range(1, 10)}
+    named = ", ".join(list(changed)[1:])
+
+    def found(summary: str, files: dict[str, list[int]]) -> list[str]:
+        return [one.text for one in judge(summary, entries, changed=files).of(Group.STATE)]
+
+    assert found(f"Edited {named}.", changed) == []
+    assert found("Edited src/part_1.py.", {**changed, "src/part_2.py": [9]})[0].count("part_2") == 1
+    assert found("Nothing.", {"src/kept.py": [11]}) == [], "it was not summarized"
+    assert found("Made a package.", {"src/one/__init__.py": [3]}) == []
+
+
 def test_changed_files_that_nothing_names_are_one_finding() -> None:
     entries = [assistant("", call("edit", path=f"src/{name}.py")) for name in "abc"]
     changed = {"src/a.py": [0], "src/b.py": [1], "src/c_d.py": [2], "/tmp/x.py": [2],
