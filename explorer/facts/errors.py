@@ -359,13 +359,11 @@ _HEADING = late_pattern(r"Error\b.*:\s*$|Exception:\s*$|^\W*(?:Caused by|Error i
 _NUMBERED = late_pattern(r"^\s*[\w./\\-]+\.\w+[:-]\d+[:-](?:\d+:)?\s*")
 """The place before a line that a search found."""
 _CODE_END = late_pattern(r"[{;(\[]\s*$|^\s*[\w.()]+\(.*\)[,;]?\s*$")
-
-
 _PASSED = late_pattern(
     r"""
-    ^(?!E\s).*(?:::|\s>\s)\S.*\s(?:PASSED|SKIPPED(?:\s\(.*\))?|XFAIL(?:\s\(.*\))?|XPASS)
+    ^(?!E\s)(?>.*?(?:::|\s>\s))\S.*\s(?:PASSED|SKIPPED(?:\s\(.*\))?|XFAIL(?:\s\(.*\))?|XPASS)
       (?:\s+\[\s*\d+%\])?\s*$
-    | (?:\s\.\.\.|\.{3,})\s*(?:ok|OK|Passed|skipped\b.*|ignored|expected\sfailure)
+    | (?<!\.)\.{3,}\s*(?:ok|OK|Passed|skipped\b.*|ignored|expected\sfailure)
       (?:\s+[\d.]+\s*m?s(?:ec)?)?\s*$
     | ^\s*(?:\[[^\]]*\]\s*)*(?:PASS(?:ED)?|SKIP(?:PED)?|XFAIL|XPASS|---\s(?:PASS|SKIP):)\s+\S
     | ^\s*\[\s+(?:OK|PASSED|SKIPPED)\s+\] | ^\s*ok\s+(?:\d+\b|\S+\s+(?:\(cached\)|[\d.]+s\b))
@@ -378,8 +376,6 @@ _PASSED = late_pattern(
 
 def is_failure(line: str) -> bool:
     """Whether a line of output reports a failure, and is no line of a program."""
-    if _PASSED.search(line):
-        return False
     if _NO_FAILURES.search(line) and not _SOME_FAILURES.search(line):
         return False
     if (_BESIDE.match(line) or _NPM_ASIDE.search(line)) and not _HEADING.search(line):
@@ -394,4 +390,5 @@ def is_failure(line: str) -> bool:
         return False
     if _CODE_END.search(rest) and not _REPORT.search(line):
         return False
-    return _MARKS.search(line) is not None or _PHRASES.search(line) is not None
+    is_named = _MARKS.search(line) is not None or _PHRASES.search(line) is not None
+    return is_named and not _PASSED.search(line)
