@@ -123,6 +123,9 @@ async def test_right_after_a_compaction_nothing_is_judged(house: House) -> None:
     words = f"Nothing follows compaction #{entry} yet"
     await live.until(lambda: words in live.words(live.window.audit.needed), words)
     assert "Nothing was found" not in live.words(live.window.audit.needed)
+    figure = live.window.audit.figure
+    await live.until(lambda: f"#{entry}, made here · " in figure.text(), "who made it")
+    assert "by the agent" not in figure.text()
 
 
 async def test_a_file_that_was_needed_in_parts_is_one_row(house: House, tmp_path: Path) -> None:
