@@ -22,6 +22,7 @@ from explorer.audit.stated_wrongly import EntryMentions, Sources, stated_wrongly
 from explorer.audit.summary_text import SummaryText
 from explorer.compaction.summary import FREE, Form, section_counts
 from explorer.facts import Fact, FactKind, Facts, FactTable, Mention, Span
+from explorer.facts.commands import is_whole
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.identifiers import base_name, path_key
 from explorer.tokens.estimate import estimate_text
@@ -30,13 +31,15 @@ _MOST_FILES = 5
 """Changed files that are named in one finding."""
 _NOT_LOOKED_FOR = re.compile(
     r"^/(?:private/)?(?:tmp|dev|var/folders)/|[/\\](?:temp|tmp|scratchpad|\.claude)[/\\]"
-    r"|\bREDACTED\b",
+    r"|\bREDACTED\b|(?:^|[/\\])__init__\.py$",
     re.IGNORECASE,
 )
-"""Where files lie that nobody goes on with; and a name that was taken out of the record, which a
-summary may have all the same."""
+"""Where files lie that nobody goes on with, or what they are called; and a name that was taken out
+of the record, which a summary may have all the same."""
 _TURNS = 2
-"""The newest turns whose changes are under way."""
+"""The newest turns whose changes are under way ..."""
+_CHANGES = 8
+"""... and the newest entries that changed files: in a turn of hours most is done and over with."""
 _COMMITS = re.compile(r"\bgit\b[^|;&]*\bcommit\b")
 _TAKES_AWAY = re.compile(r"\brm\b|\bgit\b[^|;&]*\b(?:checkout|restore|reset|stash)\b")
 _EXIT = re.compile(r"(?:process )?exit(?:ed)?(?: with)?(?: code| status)?:? *\d+\.?", re.IGNORECASE)
@@ -134,10 +137,13 @@ def _files(
     summarized: Sequence[int],
     carried: Carried,
 ) -> Finding | None:
-    """The files that calls of the last turns changed and nothing names, in one finding; what was
-    committed or taken back since is not open."""  # fmt: skip
+    """The files that the last calls of the last turns changed and nothing names, in one finding;
+    what was committed or taken back since is not open."""
     here = set(summarized)
-    since = _last_turns(table, summarized)
+    changes = sorted(here.intersection(at for entries in changed.values() for at in entries))
+    if not changes:
+        return None
+    since = max(_last_turns(table, summarized), changes[-_CHANGES:][0])
     commands = [
         (index, one.text)
         for index in summarized
@@ -298,6 +304,8 @@ def _not_carried(
             break
         if fact.stale or summarized.isdisjoint(fact.sources) or carried.has(fact):
             continue
+        if fact.kind is FactKind.COMMAND and not is_whole(fact.text):
+            continue  # Of a script the first line alone is known, and tells nothing.
         found.setdefault(fact.kind, []).append(fact)
     return {kind: tuple(found[kind]) for kind in FactKind if kind in found}
 

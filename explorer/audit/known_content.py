@@ -271,6 +271,22 @@ def _put(
     return text
 
 
+def shows_whole(action: ToolAction | FileLines, numbers: Sequence[int]) -> bool:
+    """Whether a read shows a file from its first line on without a gap, and asked for no fewer
+    lines than there are. That the tool left out the end is told when it is read again."""
+    is_all = len(numbers) > 0 and numbers[0] == 1 and numbers[-1] == len(numbers)
+    return is_all and action.first == 1 and (not action.last or len(numbers) < action.last)
+
+
+def line_difference(removed: str, added: str) -> tuple[str, str]:
+    """The lines that only one of two texts has."""
+    old, new = ([line.strip() for line in text.split("\n")] for text in (removed, added))
+    return (
+        "\n".join(line for line in old if line and line not in new),
+        "\n".join(line for line in new if line and line not in old),
+    )
+
+
 DIGITS = re.compile(r"\d+")
 _SHAPED = late_pattern(
     r"""\s*(?:\d?>&\d|\d?>\s*/dev/null"""

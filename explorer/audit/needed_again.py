@@ -23,7 +23,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from explorer.audit.generations import ReadEntries
-from explorer.audit.repeats import NeedKind, Repeat, Repeats, ShownLines
+from explorer.audit.repeats import READS, NeedKind, Repeat, Repeats, ShownLines
 from explorer.compaction.context_size import message_tokens
 from explorer.facts.commands import fences
 from explorer.facts.fact import FactKind
@@ -420,7 +420,7 @@ def _needs(repeat: Repeat, contexts: Sequence[_Context], least: int) -> Iterator
     """What a repeat is to the compactions: of a read, one for each that took a part of it. None
     where the model still saw what was repeated, or where it was not a compaction that took it
     away."""
-    if repeat.kind is not NeedKind.READ:
+    if repeat.kind not in READS:
         taken = _taken_by(repeat.shown_from, repeat.after, contexts)
         if taken >= 0:
             yield Need(repeat, taken)

@@ -29,7 +29,9 @@ from explorer.audit.known_content import (
     UntoldLines,
     first_words,
     is_telling,
+    line_difference,
     put_back,
+    shows_whole,
 )
 from explorer.session.describe import error_mark
 from explorer.session.entries import (
@@ -52,7 +54,6 @@ from explorer.session.result_text import (
     output_of,
     printed_files,
 )
-from explorer.session.shell_commands import FileLines
 from explorer.session.tool_actions import (
     ActionKind,
     ToolAction,
@@ -66,12 +67,17 @@ class NeedKind(StrEnum):
     """What was done again."""
 
     READ = "read"
+    READ_BACK = "read-back"
+    """Most of what was read had been written by the agent itself, and not been read since."""
     COMMAND = "command"
     SEARCH = "search"
     FAILURE = "failure"
     MISSING_PATH = "missing-path"
     UNDONE_EDIT = "undone-edit"
     REQUEST = "request"
+
+
+READS = (NeedKind.READ, NeedKind.READ_BACK)
 
 
 class ShownLines(NamedTuple):
@@ -85,6 +91,8 @@ class ShownLines(NamedTuple):
     """What they took in the later read, by the estimate."""
     back: int = -1
     """The entry before which the agent's program may have put them back, unrecorded; -1: none."""
+    is_written: bool = False
+    """The entry is a call of the agent's that wrote or edited them."""
 
     @property
     def shown_from(self) -> int:
@@ -147,6 +155,7 @@ class Repeat(NamedTuple):
         first, last = min(one.first for one in shown), max(one.last for one in shown)
         between = (one.number for one in held if one.first <= last and one.last >= first)
         return self._replace(
+            kind=NeedKind.READ_BACK if most.is_written else NeedKind.READ,
             before=most.entry, since=most.back, tokens=tokens, first=first,
             last=last, shown=tuple(shown), held=sum(between),
         )  # fmt: skip
@@ -233,6 +242,8 @@ class Repeats:
     _failures: deque[Failure] = field(default_factory=lambda: deque(maxlen=_OPEN_FAILURES))
     _missing: dict[str, int] = field(default_factory=dict)
     _edits: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _written: set[int] = field(default_factory=set)
+    """The entries of calls that wrote or edited a file."""
     _asked_back: int = -1
     """Where a person last asked to take something back."""
     _put_back: PutBack | None = None
@@ -332,7 +343,7 @@ class Repeats:
                 if body.tool.lower() == "read":
                     self._seen(action.path).used = index
                 numbers, lines = numbered_lines(text, action.first, action.last)
-                is_whole = _is_whole(action, numbers)
+                is_whole = shows_whole(action, numbers)
                 self._read(index, action.path, numbers, lines, is_whole, self.tokens[index])
         elif action.key and not is_told:
             self._again(index, action, text, self.tokens[index])
@@ -343,6 +354,7 @@ class Repeats:
         if action.kind in _OF_FILES:
             file = self._seen(action.path)
             if made_at >= 0:
+                self._written.add(made_at)
                 file.used = file.changed = made_at
             known = file if action.kind is ActionKind.EDIT else None
             is_known = known is not None and made_at >= 0 and known.apply(action, made_at)
@@ -429,7 +441,7 @@ class Repeats:
                     self._seen(path).remember(untold)
                     continue
                 lines = list(one.among[place.start : place.stop])
-            elif not one.is_cut and _is_whole(one.asked, range(first, first + len(lines))):
+            elif not one.is_cut and shows_whole(one.asked, range(first, first + len(lines))):
                 whole.add(path)
             shown.setdefault(path, {}).update(enumerate(lines, first))
         each = self.tokens[index] / (len(text) or 1)
@@ -494,7 +506,7 @@ class Repeats:
         shown = [
             ShownLines(entry, some[0][0], some[-1][0], len(some), round(each * sum(
                 size for _, size in some
-            )), seen.back if entry < seen.back else -1)
+            )), seen.back if entry < seen.back else -1, entry in self._written)
             for entry, some in by_entry.items()
         ]  # fmt: skip
         edited = seen.edited if min(by_entry) <= seen.edited else -1
@@ -569,7 +581,7 @@ class Repeats:
         """An edit that puts back exactly what an earlier one took out, and takes out what that
         put in. What was only put in and is taken out again was meant to go, as a trial is;
         and what a person asked to take back is none."""
-        removed, added = _difference(action.removed, action.added)
+        removed, added = line_difference(action.removed, action.added)
         if action.kind is not ActionKind.EDIT or not removed or not added or removed == added:
             return
         before = self._edits.pop((action.path, added, removed), -1)
@@ -577,22 +589,6 @@ class Repeats:
             self.found.append(Repeat(NeedKind.UNDONE_EDIT, before, index, 0, action.path))
         else:
             self._edits[action.path, removed, added] = index
-
-
-def _difference(removed: str, added: str) -> tuple[str, str]:
-    """The lines that only one of two texts has."""
-    old, new = ([line.strip() for line in text.split("\n")] for text in (removed, added))
-    return (
-        "\n".join(line for line in old if line and line not in new),
-        "\n".join(line for line in new if line and line not in old),
-    )
-
-
-def _is_whole(action: ToolAction | FileLines, numbers: Sequence[int]) -> bool:
-    """Whether a read shows a file from its first line on without a gap, and asked for no fewer
-    lines than there are. That the tool left out the end is told when it is read again."""
-    is_all = len(numbers) > 0 and numbers[0] == 1 and numbers[-1] == len(numbers)
-    return is_all and action.first == 1 and (not action.last or len(numbers) < action.last)
 
 
 def _name(path: str) -> str:

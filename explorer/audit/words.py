@@ -10,7 +10,7 @@ from explorer.audit.findings import Fidelity, Finding, Group, Severity
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.needed_again import Expected, Need, NeededAfter, NeededAgain, grouped
 from explorer.audit.provenance import Provenance
-from explorer.audit.repeats import NeedKind, Repeat
+from explorer.audit.repeats import READS, NeedKind, Repeat, ShownLines
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.facts import FactKind
 from explorer.session.text import title_line
@@ -173,10 +173,16 @@ def standing_words(fidelity: Fidelity) -> str:
     """The standing instructions that hold, quoted in short, and where the user gave each; empty
     for none."""
     given = sorted({(fact.sources[0], fact.text) for fact in fidelity.standing if fact.sources})
-    quoted = [f"“{title_line(text)}” at #{at}" for at, text in given[:_MOST_QUOTED]]
+    quoted = [f"“{_in_short(text)}” at #{at}" for at, text in given[:_MOST_QUOTED]]
     if len(given) > _MOST_QUOTED:
         quoted.append(f"{len(given) - _MOST_QUOTED:,} more")
     return f"Given: {', '.join(quoted)}." if quoted else ""
+
+
+def _in_short(text: str) -> str:
+    """Its first sentence; all of it where that only asks what another lays down."""
+    first = title_line(text)
+    return " ".join(text.split()) if first.endswith("?") else first
 
 
 def not_carried_words(fidelity: Fidelity) -> str:
@@ -233,6 +239,7 @@ def finding_words(finding: Finding) -> str:
 
 NEED_TITLES = {
     NeedKind.READ: "read again",
+    NeedKind.READ_BACK: "read back",
     NeedKind.COMMAND: "run again",
     NeedKind.SEARCH: "searched again",
     NeedKind.FAILURE: "failed again",
@@ -242,20 +249,20 @@ NEED_TITLES = {
 }
 """What a row is, in two or three words."""
 NEEDED_MEANING = (
-    "What was done again after a compaction although it had been done before and nothing had "
-    "changed but by edits of the agent's own before it, where the model saw nothing of it any "
+    "What was done again after a compaction, or read back after it was written, although nothing "
+    "had changed but by edits of the agent's own before it, where the model saw nothing of it any "
     "more. Both entries are there to be compared."
 )
 TAIL_MEANING = (
     "A tail is the end of the context that a compaction keeps word for word. The last column says "
     "how many tokens of it would have held the row; it is empty where other compactions followed."
 )
-NOT_COMPARED = "None of these can be compared with stretches without a compaction."
+NOT_COMPARED = "There is no like stretch of the path without a compaction to compare with."
 _LONGEST = 160
 _MOST_NEEDED_PLACES = 4
 _LEAST_PART = 0.1
 """The share of the lines of a read; one that a search showed besides is not where it was read."""
-_PATHS = (NeedKind.READ, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
+_PATHS = (*READS, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
 
 def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
@@ -274,7 +281,7 @@ def lines_text(repeat: Repeat) -> str:
     """``lines 1 to 80``; ``part of lines 1 to 80`` where others stand between, ``lines 1 to 80 but
     for some already in the context`` where these are such as something had shown since: how many is
     not certain, since they are known by their text alone. Nothing but of a read."""
-    if repeat.kind is not NeedKind.READ or not repeat.first:
+    if repeat.kind not in READS or not repeat.first:
         return ""
     gap = repeat.last - repeat.first + 1 - repeat.lines
     words = f"{'part of ' if gap > repeat.held else ''}lines {repeat.first:,} to {repeat.last:,}"
@@ -284,11 +291,32 @@ def lines_text(repeat: Repeat) -> str:
 def before_words(repeat: Repeat) -> str:
     """Where it was before, ``#231``; of a read all entries that show a part of it worth a mention,
     ``#231 and #233``."""
-    least = _LEAST_PART * repeat.lines
-    places = sorted({repeat.before, *(one.entry for one in repeat.shown if one.number > least)})
+    places = sorted({repeat.before, *(one.entry for one in _worth_naming(repeat))})
     first = ", ".join(f"#{place}" for place in places[:_MOST_NEEDED_PLACES])
     left = len(places) - _MOST_NEEDED_PLACES
     return f"{first} and {left:,} more" if left > 0 else " and ".join(first.rsplit(", ", 1))
+
+
+def _worth_naming(repeat: Repeat) -> list[ShownLines]:
+    least = _LEAST_PART * repeat.lines
+    return [one for one in repeat.shown if one.number > least]
+
+
+def known_words(repeat: Repeat) -> str:
+    """How it was there before, and where: ``before at #231``, ``written at #231``."""
+    return f"{_known(repeat)} at {before_words(repeat)}"
+
+
+def again_words(repeat: Repeat) -> str:
+    """Both entries of one: ``before at #231, again at #240``, ``written at #231, read at #240``."""
+    again = "read" if repeat.kind is NeedKind.READ_BACK else "again"
+    return f"{known_words(repeat)}, {again} at #{repeat.after}"
+
+
+def _known(repeat: Repeat) -> str:
+    if repeat.kind is not NeedKind.READ_BACK:
+        return "before"
+    return "written" if all(one.is_written for one in _worth_naming(repeat)) else "written or shown"
 
 
 def short_text(repeat: Repeat) -> str:
@@ -321,7 +349,7 @@ def doubt_words(found: Iterable[NeededAfter]) -> str:
     files = len(grouped(needs))
     tokens = tokens_text(sum(need.repeat.tokens for need in needs))
     return (
-        f"Not counted: {count_text(files, 'file')} read again, {tokens} tokens, that the agent's "
+        f"Not counted: {count_text(files, 'file')} read, {tokens} tokens, that the agent's "
         "program may have shown again after the compaction; it does not record that."
     )
 
@@ -336,13 +364,14 @@ def _count(kind: NeedKind, needs: Sequence[Need]) -> str:
         more = f" and {left:,} more" if (left := len(needs) - _MOST_NEEDED_PLACES) > 0 else ""
         return f"asked for again by the user at {places}{more}"
     name = {
-        NeedKind.READ: "file", NeedKind.COMMAND: "command", NeedKind.SEARCH: "search",
+        NeedKind.READ: "file", NeedKind.READ_BACK: "file", NeedKind.COMMAND: "command",
+        NeedKind.SEARCH: "search",
         NeedKind.FAILURE: "failure", NeedKind.MISSING_PATH: "missing path",
         NeedKind.UNDONE_EDIT: "edit",
     }[kind]  # fmt: skip
     verb = {
-        NeedKind.READ: "read again", NeedKind.COMMAND: "run again",
-        NeedKind.SEARCH: "made again", NeedKind.FAILURE: "met again",
+        NeedKind.READ: "read again", NeedKind.READ_BACK: "written and read back",
+        NeedKind.COMMAND: "run again", NeedKind.SEARCH: "made again", NeedKind.FAILURE: "met again",
         NeedKind.MISSING_PATH: "tried again", NeedKind.UNDONE_EDIT: "taken back",
     }[kind]  # fmt: skip
     plural = "searches" if kind is NeedKind.SEARCH else f"{name}s"
@@ -391,26 +420,22 @@ def _needed(need: Need) -> int:
 
 
 def expected_words(expected: Expected | None) -> str:
-    """How much of it can be compared, and how much would be expected without a compaction, in a
-    sentence."""
+    """How often the same happens on the path without a compaction, in a sentence."""
     if expected is None or not expected.found:
         return NOT_COMPARED
     return (
-        f"{expected.found:,} of these can be compared with stretches without a compaction, where "
-        f"{expected.number:.1f} would be expected."
+        f"As long a stretch without a compaction has {expected.number:.1f} such things on average; "
+        f"the one at this compaction has {expected.found:,}."
     )
 
 
 def path_words(needed: NeededAgain) -> str:
-    """All of a path in a sentence, and in others how much of it would be expected anyway, where
-    that can be said, and what is not counted; before them where nothing was done yet after the
-    latest compaction."""
-    words, expected = f"{needs_words(needed.needs)}.", needed.expected
+    """All of a path in a sentence, and in another what is not counted; before them where nothing
+    was done yet after the latest compaction."""
+    words = f"{needs_words(needed.needs)}."
     if needed.unfollowed >= 0:
         unfollowed = unfollowed_words(needed.unfollowed)
         words = f"{unfollowed}. {words}" if len(needed.after) > 1 else f"{unfollowed}."
-    if expected and expected.found:
-        words += f" {expected_words(expected)}"
     doubt = doubt_words(needed.after)
     return f"{words} {doubt}" if doubt else words
 

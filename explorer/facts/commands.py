@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -94,6 +95,15 @@ def is_command(text: str) -> bool:
     )
 
 
+def is_whole(command: str) -> bool:
+    """Whether a command ends with its line, and not in a quotation or at a joined line."""
+    try:
+        shlex.split(command)
+    except ValueError:
+        return False
+    return True
+
+
 def command_lines(
     text: str, words: frozenset[str], blocks: list[tuple[int, int, str]]
 ) -> Iterator[tuple[int, int]]:
@@ -174,7 +184,5 @@ def _command_end(text: str, words: list[re.Match[str]], head: int) -> int:
         return telling[-1] + 1
     if end == head + 1:
         return head
-    if _argument(words[head + 1].group()).bare in _SUBCOMMANDS:
-        return head + 2
-    is_short = end - head - 1 < 3
-    return end if is_short and words[head].group() not in _ALSO_ENGLISH else head
+    # Other words alone say something about the program: "aws list", "mypy settings".
+    return head + 2 if _argument(words[head + 1].group()).bare in _SUBCOMMANDS else head

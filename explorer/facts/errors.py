@@ -359,6 +359,19 @@ _HEADING = late_pattern(r"Error\b.*:\s*$|Exception:\s*$|^\W*(?:Caused by|Error i
 _NUMBERED = late_pattern(r"^\s*[\w./\\-]+\.\w+[:-]\d+[:-](?:\d+:)?\s*")
 """The place before a line that a search found."""
 _CODE_END = late_pattern(r"[{;(\[]\s*$|^\s*[\w.()]+\(.*\)[,;]?\s*$")
+_PASSED = late_pattern(
+    r"""
+    ^(?!E\s)(?>.*?(?:::|\s>\s))\S.*\s(?:PASSED|SKIPPED(?:\s\(.*\))?|XFAIL(?:\s\(.*\))?|XPASS)
+      (?:\s+\[\s*\d+%\])?\s*$
+    | (?<!\.)\.{3,}\s*(?:ok|OK|Passed|skipped\b.*|ignored|expected\sfailure)
+      (?:\s+[\d.]+\s*m?s(?:ec)?)?\s*$
+    | ^\s*(?:\[[^\]]*\]\s*)*(?:PASS(?:ED)?|SKIP(?:PED)?|XFAIL|XPASS|---\s(?:PASS|SKIP):)\s+\S
+    | ^\s*\[\s+(?:OK|PASSED|SKIPPED)\s+\] | ^\s*ok\s+(?:\d+\b|\S+\s+(?:\(cached\)|[\d.]+s\b))
+    | ^\s*[✓✔√☑✅]\s | \s[✓✔√✅]\s*$
+    """,
+    re.VERBOSE,
+)
+"""A test that passed or was left out, as test runners say it; its name may speak of errors."""
 
 
 def is_failure(line: str) -> bool:
@@ -377,4 +390,5 @@ def is_failure(line: str) -> bool:
         return False
     if _CODE_END.search(rest) and not _REPORT.search(line):
         return False
-    return _MARKS.search(line) is not None or _PHRASES.search(line) is not None
+    is_named = _MARKS.search(line) is not None or _PHRASES.search(line) is not None
+    return is_named and not _PASSED.search(line)

@@ -60,7 +60,7 @@ class Cost(Struct):
     needed: int = 0
     said_again: int = 0
     read_again: int = 0
-    """Of these: what the person asked for again, and files that were read again."""
+    """Of these: what the person asked for again, and files that were read again or read back."""
     compared: int = 0
     """Those that can be compared with stretches without a compaction ..."""
     expected: float = 0.0

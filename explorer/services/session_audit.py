@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from explorer.audit.findings import Finding, Group, Severity
 from explorer.audit.needed_again import Need
-from explorer.audit.repeats import NeedKind
+from explorer.audit.repeats import READS, NeedKind
 from explorer.audit.report import CHECKS, Report, failures
 from explorer.audit.report.model import CompactionPart, NeededPart, NeedPart
 from explorer.audit.words import need_text
@@ -38,7 +38,7 @@ from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import PartUsage
 from explorer.store.rows import SessionRow, SourceFile
 
-VERSION = 6
+VERSION = 7
 """Of the tables and of the audit's rules; it grows when a figure changes its meaning."""
 _LONGEST = 400
 """Characters of a quote."""
@@ -257,8 +257,8 @@ def _row(report: Report, begun: AuditRow) -> AuditRow:
         "entries": session.entries, "path_entries": session.on_path, "turns": session.turns,
         "compactions": len(parts), "begun_ms": session.begun_ms, "ended_ms": session.ended_ms,
         "needed_again": len(needed.needs),
-        "said_again": _of_kind(needed.needs, NeedKind.REQUEST),
-        "read_again": _of_kind(needed.needs, NeedKind.READ),
+        "said_again": _of_kinds(needed.needs, NeedKind.REQUEST),
+        "read_again": _of_kinds(needed.needs, *READS),
         "needed_again_tokens": sum(one.tokens for one in needed.after),
         "needed_compared": expected.found if expected is not None else 0,
         "needed_expected": round(expected.number, 4) if expected is not None else 0.0,
@@ -322,7 +322,7 @@ def _compaction(
         part.counted_after, kept, found.tokens_before, summary, found.is_readable,
         found.instructions, len(found.of(Group.INSTRUCTION)), len(found.of(Group.STATE)),
         len(found.of(Group.WRONG)), len(part.losses), len(again.needs),
-        _of_kind(again.needs, NeedKind.REQUEST), _of_kind(again.needs, NeedKind.READ), again.tokens,
+        _of_kinds(again.needs, NeedKind.REQUEST), _of_kinds(again.needs, *READS), again.tokens,
         round(again.tokens * price, 6) if price is not None else None,
         expected.found if expected is not None else 0,
         round(expected.number, 4) if expected is not None else 0.0,
@@ -351,8 +351,8 @@ def _quote(text: str) -> str:
     return well_formed(mask(text))[:_LONGEST]
 
 
-def _of_kind(needs: Iterable[Need], kind: NeedKind) -> int:
-    return sum(need.kind is kind for need in needs)
+def _of_kinds(needs: Iterable[Need], *kinds: NeedKind) -> int:
+    return sum(need.kind in kinds for need in needs)
 
 
 def _of_group(report: Report, group: Group) -> int:

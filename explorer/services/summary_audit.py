@@ -28,7 +28,6 @@ from explorer.services.effective_rules import recorded_rules
 from explorer.services.open_session import OpenedSession
 from explorer.session.kinds import Kind
 from explorer.store.rows import DraftRow
-from explorer.tokens.estimate import estimate_text
 
 OnProgress = Callable[[int, int], None]
 """Called in the worker with entries done and entries in all."""
@@ -234,7 +233,7 @@ def draft_candidate(
     audited: Audited | None = None,
 ) -> Candidate:
     """A draft with its text as it is edited by now. ``shown``: what it was made from."""
-    tokens = estimate_text(text)
+    tokens = document.tokens.count_text(text, document.tokens.profile)
     settings = _settings(draft.settings)
     settings["Instructions"] = draft.instructions or "none"
     settings["Model"] = draft.model
@@ -263,7 +262,7 @@ def entry_candidate(
     is_branch = tree.kind(entry) is Kind.BRANCH_SUMMARY
     name = f"{'branch summary' if is_branch else 'compaction'} #{entry}"
     is_readable = audited is None or audited.fidelity.is_readable
-    tokens = estimate_text(text) if is_readable else -1
+    tokens = document.tokens.count_text(text, document.tokens.profile) if is_readable else -1
     draft = committed_draft(document, entry, text)
     if draft is not None:
         candidate = draft_candidate(document, draft, text, name)

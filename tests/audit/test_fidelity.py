@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.audit.stated_wrongly import EntryMentions
-from explorer.audit.words import NOTHING_FOUND, headline, not_carried_words
+from explorer.audit.words import NOTHING_FOUND, headline, not_carried_words, standing_words
 from explorer.compaction.summary import SECTION_SETS
 from explorer.facts import FactKind, scan
 from explorer.session.entries import Entry, all_texts
@@ -161,6 +161,20 @@ def test_a_failure_is_told_by_its_file_in_other_words() -> None:
     assert one.fact.last == 1
 
 
+def test_what_was_changed_long_before_the_last_changes_is_not_open() -> None:
+    entries = [user("Build it."), *(assistant(f"Step {at}.") for at in range(9)), user("And?")]
+    changed = {f"src/part_{at}.py": [at] for at in range(1, 10)}
+    named = ", ".join(list(changed)[1:])
+
+    def found(summary: str, files: dict[str, list[int]]) -> list[str]:
+        return [one.text for one in judge(summary, entries, changed=files).of(Group.STATE)]
+
+    assert found(f"Edited {named}.", changed) == []
+    assert found("Edited src/part_1.py.", {**changed, "src/part_2.py": [9]})[0].count("part_2") == 1
+    assert found("Nothing.", {"src/kept.py": [11]}) == [], "it was not summarized"
+    assert found("Made a package.", {"src/one/__init__.py": [3]}) == []
+
+
 def test_changed_files_that_nothing_names_are_one_finding() -> None:
     entries = [assistant("", call("edit", path=f"src/{name}.py")) for name in "abc"]
     changed = {"src/a.py": [0], "src/b.py": [1], "src/c_d.py": [2], "/tmp/x.py": [2],
@@ -179,6 +193,26 @@ def test_a_next_step_that_nothing_followed_is_missing() -> None:
     assert "empty file" in one.text
     assert not judge("Next: a test for the empty file.", entries).of(Group.STATE)
     assert not judge("It is fixed.", [*entries, user("Thanks.")]).of(Group.STATE)
+
+
+def test_an_instruction_is_quoted_with_the_question_that_it_answers() -> None:
+    asked = user("Stop. What does @PYTHON.md say? You're supposed to follow that.")
+    found = judge("Go on.", [asked, user("Never touch the parser by hand.")])
+    assert standing_words(found) == (
+        "Given: “What does @PYTHON.md say? You're supposed to follow that.” at #0, "
+        "“Never touch the parser by hand.” at #1."
+    )
+
+
+def test_of_commands_those_that_are_whole_are_listed() -> None:
+    scripts = (
+        'source venv && python -c "\nimport a\n"',
+        "git commit -m \"$(cat <<'EOF'\nA.\nEOF\n)\"",
+    )
+    ran = [assistant("", call("bash", command=one)) for one in (*scripts, "git log --oneline -5")]
+    said = user("Look at the aws list and the mypy settings, then run pytest -q tests/unit.")
+    found = judge("Nothing.", [said, *ran]).not_carried[FactKind.COMMAND]
+    assert sorted(fact.text for fact in found) == ["git log --oneline -5", "pytest -q tests/unit"]
 
 
 # stated wrongly -----------------------------------------------------------------------------------

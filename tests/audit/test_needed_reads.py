@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from explorer.audit.repeats import NeedKind
-from explorer.audit.words import need_text, repeated_words
+from explorer.audit.words import NEED_TITLES, again_words, need_text, needs_words, repeated_words
 from explorer.session.entries import CompactionSummary
 from tests.audit.agent_work import FILE, LONG, AgentWork
 
@@ -134,7 +134,34 @@ def test_what_the_agent_wrote_itself_is_known_too() -> None:
     written = made.call("write", "Successfully wrote", path="/w/a.py", content=FILE) - 1
     made.compact()
     after = made.read()
-    assert made.needs() == [(READ, written, after)]
+    assert made.needs() == [(NeedKind.READ_BACK, written, after)]
+    repeat = made.need().repeat
+    assert NEED_TITLES[repeat.kind] == "read back"
+    assert again_words(repeat) == f"written at #{written}, read at #{after}"
+
+
+def test_what_was_written_and_what_was_read_is_told_apart() -> None:
+    made = AgentWork()
+    for name in "ab":
+        made.call("write", "Successfully wrote", path=f"/w/{name}.py", content=LONG)
+    seen = made.read("/w/b.py", first=1, count=150, of=LONG)
+    made.compact()
+    made.read("/w/a.py", of=LONG)
+    after = made.read("/w/b.py", of=LONG)
+    assert [kind for kind, *_ in made.needs()] == [NeedKind.READ_BACK, READ]
+    assert again_words(made.found().needs[1].repeat).startswith("before at #")
+    assert made.needs()[1][1:] == (seen, after), "most of it had been read"
+    words = needs_words(made.found().needs)
+    assert words.startswith("At least 1 file read again, 1 file written and read back; ")
+
+
+def test_what_an_agent_edited_as_a_whole_was_written_too() -> None:
+    made = AgentWork()
+    made.read()
+    edit = made.edit(FILE, FILE.replace("line", "LINE"))
+    made.compact()
+    after = made.read(of=FILE.replace("line", "LINE"))
+    assert made.needs() == [(NeedKind.READ_BACK, edit, after)]
 
 
 def _edited(made: AgentWork) -> None:

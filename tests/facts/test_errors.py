@@ -67,6 +67,42 @@ def test_the_text_of_a_listed_file_is_no_output(text: str, found: list[str]) -> 
     assert [line for _, line in error_lines(text)] == found
 
 
+PASSED = """
+tests/test_x.py::TestDatadogApiError::test_attributes PASSED [ 10%]
+tests/test_x.py::TestError::test_y SKIPPED (needs an Error) [ 10%]
+tests/test_x.py::TestError::test_y[no such file] XFAIL (known Error: x)
+[gw0] [ 10%] PASSED tests/test_x.py::TestError::test_y
+PASSED tests/test_x.py::TestApiError::test_y
+test error::tests::not_found ... ok
+test_error (mod.TestError.test_error) ... skipped 'not found'
+    --- PASS: TestError/ERROR (0.00s)
+ok  \texample.com/ERROR\t0.01s
+ok 1 - fails with TypeError: x
+[       OK ] Suite.RaisesError (0 ms)
+PASS src/ApiError.test.js
+  ✓ throws TypeError when invalid (3 ms)
+OrderTest > raisesValidationError() PASSED
+1/3 Test #1: ApiError .......   Passed    0.00 sec
+"""
+FAILED = r"""
+FAILED tests/test_x.py::TestError::test_y - AssertionError: x
+tests/test_x.py::TestError::test_y FAILED [ 10%]
+tests/test_x.py::TestError::test_y ERROR [ 10%]
+=== 2 failed, 76 passed in 0.35s ===
+not ok 1 - it failed
+--- FAIL: TestError (0.00s)
+test error::tests::not_found ... FAILED
+E   AssertionError: a::b FAILED is not a::b PASSED
+AssertionError: expected FAIL, got PASS
+Error: cannot open ok
+"""
+
+
+def test_a_test_that_passed_is_no_failure_whatever_its_name_says() -> None:
+    assert error_lines(PASSED) == []
+    assert [line for _, line in error_lines(FAILED)] == FAILED.strip().split("\n")
+
+
 @pytest.mark.parametrize(
     "line",
     [

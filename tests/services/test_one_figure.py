@@ -28,6 +28,7 @@ from explorer.services.document import Document
 from explorer.services.edits import CannotShape
 from explorer.services.recorded_session import read_past
 from explorer.services.sent_context import sent_context
+from explorer.services.summary_audit import Auditor, entry_candidate
 from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.tokens.counters import TiktokenCounter
@@ -203,3 +204,13 @@ def test_what_was_sent_is_the_same_in_what_if_and_in_the_sums(document: Document
     assert sum(made.sent[at] for at in known) == sent > 0
     assert sum(made.cached[at] for at in known) == spent.cache_read > 0
     assert found.largest == max(made.sent)
+
+
+def test_a_summary_has_the_size_that_its_page_says_where_it_is_compared(
+    document: Document,
+) -> None:
+    counted = document.tokens.count(TiktokenCounter(), lambda _a, _b: None, lambda: False)
+    assert asyncio.run(counted) and document.tokens.counted_by == "tokenizer"
+    entry = max(document.tree.columns.compactions)
+    audited = Auditor(document).compaction(entry)
+    assert entry_candidate(document, entry, audited).tokens == audited.fidelity.tokens_after

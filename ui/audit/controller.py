@@ -229,7 +229,7 @@ class AuditController(QObject):
         if document is not self._state.document:
             return
         self._found = found
-        self._tab.show_overview(found, document.payloads.shown)
+        self._tab.show_overview(found, document.payloads.shown, document.writer.made_here)
         self._tell_lost(found)
         self._show_selected()
         self.audited.emit(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -399,14 +399,19 @@ class AuditTab(QWidget):
         data = self.moment.currentData()
         return NOW if data is None else int(data)
 
-    def show_overview(self, found: Overview, previews: Previews) -> None:
-        """Show the audit of a path."""
+    def show_overview(
+        self,
+        found: Overview,
+        previews: Previews,
+        made_here: Callable[[int], bool] = lambda _entry: False,
+    ) -> None:
+        """Show the audit of a path. ``made_here``: whether this program recorded an entry."""
         tree = found.ledger.tree
         same_path = self.overview is not None and self.overview.strip is found.strip
         self.overview = found
         self._whole.show_page(1)
         self._show_moments(found)
-        self._show_figure(found)
+        self._show_figure(found, made_here)
         self.head.show_headline(headline(found), lost_words(found))
         self.ledger.show_ledger(found.ledger, previews)
         if not same_path:
@@ -434,7 +439,7 @@ class AuditTab(QWidget):
         wanted = NOW if found.moment is None else found.moment
         self.moment.setCurrentIndex(max(0, self.moment.findData(wanted)))
 
-    def _show_figure(self, found: Overview) -> None:
+    def _show_figure(self, found: Overview, made_here: Callable[[int], bool]) -> None:
         ledger, every = found.ledger, found.generations
         by = every.at(ledger.in_force) if ledger.in_force >= 0 else None
         self.figure.setVisible(by is not None)
@@ -446,10 +451,12 @@ class AuditTab(QWidget):
         told = recorded_words(recorded, found.recorded_after, found.reported_after)
         counted = around_words(before, after)
         # Whichever row below is chosen, it may be of another compaction.
-        recorded_part = f"recorded by the agent {told} · " if told else ""
-        words = f"In force: compaction #{by.compaction}, {recorded_part}"
-        self.figure.setText(f"{words}counted here {counted}")
-        known = sizes_known(recorded, made_here=False, difference=found.difference)
+        is_ours = made_here(by.compaction)
+        parts = [f"In force: compaction #{by.compaction}{', made here' if is_ours else ''}"]
+        if told:
+            parts.append(f"recorded{'' if is_ours else ' by the agent'}: {told}")
+        self.figure.setText(" · ".join([*parts, f"counted here: {counted}"]))
+        known = sizes_known(recorded, made_here=is_ours, difference=found.difference)
         self.badge.set_known(known)
         self.figure.setToolTip(known.basis)
 

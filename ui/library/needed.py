@@ -57,16 +57,16 @@ VIEWS: Mapping[str, str] = {
 
 
 def answer_of(found: ManyAudits) -> str:
-    """After which agent's compactions the most was said again, and read again, and under which
-    settings the least was needed, in sentences."""
+    """After which agent's compactions the most was said again, and read again or back, and under
+    which settings the least was needed, in sentences."""
     agents = found.agents
     words = [
         _most(
-            agents, "Said again most often", "Nobody said anything again",
+            agents, "Said again", "Nothing was found that was said again",
             lambda one: one.said_again,
         ),
         _most(
-            agents, "Files read again most often", "No file was read again",
+            agents, "Files read again or back", "No file was found that was read again or back",
             lambda one: one.read_again,
         ),
     ]  # fmt: skip
@@ -79,13 +79,14 @@ def answer_of(found: ManyAudits) -> str:
     return " ".join(words) if agents else ""
 
 
-def _most(agents: Sequence[Cost], most: str, none: str, of: Callable[[Cost], int]) -> str:
+def _most(agents: Sequence[Cost], what: str, none: str, of: Callable[[Cost], int]) -> str:
     first = max(agents, key=lambda one: of(one) / one.compactions, default=None)
     if first is None or not of(first):
         return f"{none}."
     times = "once" if of(first) == 1 else f"{of(first):,} times"
     after = count(first.compactions, "compaction")
-    return f"{most}: {times} after {after} of {first.name}."
+    often = " most often" if len(agents) > 1 else ""
+    return f"{what}{often}: {times} after {after} of {first.name}."
 
 
 class NeededState(Struct, frozen=True):
@@ -261,7 +262,8 @@ def _group_columns(field: str) -> list[Column[Cost]]:
               "All that was asked for, read, run, looked for or undone again", 120),
         _each("Said again", lambda one: one.said_again, "What the person asked for again", 110,
               shown_from=860),
-        _each("Read again", lambda one: one.read_again, "Files that were read again", 110,
+        _each("Files read", lambda one: one.read_again,
+              "Files that were read again, or read back after they were written", 110,
               shown_from=860),
         _figure("Tokens", lambda one: short(one.tokens), lambda one: one.tokens,
                 "What all of it took the second time", 84),
@@ -269,9 +271,6 @@ def _group_columns(field: str) -> list[Column[Cost]]:
                 "These tokens at the listed price of the models' input, paid once; ≥ where models "
                 "without a listed price are among them", 84,
                 spoken=lambda one: spoken(one.money)),
-        _figure("Expected without a compaction", _expected, lambda one: one.expected,
-                "How many would be expected in stretches of the same length without a compaction, "
-                "and how many were found that can be compared with that", 220, shown_from=980),
     ]  # fmt: skip
 
 
@@ -313,12 +312,6 @@ def _worst_columns() -> list[Column[Worst]]:
         _figure("Tokens again", lambda one: full(one.row["needed_again_tokens"]),
                 lambda one: one.row["needed_again_tokens"], "What that took the second time", 110),
     ]  # fmt: skip
-
-
-def _expected(one: Cost) -> str:
-    if not one.compared and not one.expected:
-        return "not known"
-    return f"{one.expected:,.1f}, to compare with {one.compared:,}"
 
 
 def _each(

@@ -144,8 +144,8 @@ async def test_the_moment_follows_the_map_and_the_chooser(house: House, tmp_path
     row = _ledger(live).row(2)
     assert _ledger(live).verdict(row) is LedgerVerdict.VERBATIM, "it was kept then"
     assert tab.figure.text() == (
-        "In force: compaction #6, recorded by the agent 4,321 tokens before · "
-        "counted here 350 → 36 tokens"
+        "In force: compaction #6 · recorded by the agent: 4,321 tokens before · "
+        "counted here: 350 → 36 tokens"
     )
     assert tab.badge.word.text() == "inferred"
     live.choose(tab.moment, NOW)

@@ -40,12 +40,13 @@ def test_the_agent_after_whose_compactions_the_most_was_said_again_is_named() ->
     few = Cost("Codex CLI", 1, 2, said_again=1, read_again=1)
     many = Cost("Claude Code", 9, 12, said_again=3, read_again=12)
     assert answer_of(audits(few, many)) == (
-        "Said again most often: once after 2 compactions of Codex CLI."
-        " Files read again most often: 12 times after 12 compactions of Claude Code."
+        "Said again most often: once after 2 compactions of Codex CLI. Files read again or "
+        "back most often: 12 times after 12 compactions of Claude Code."
     )
     assert answer_of(audits(Cost("Cline", 1, 1))) == (
-        "Nobody said anything again. No file was read again."
+        "Nothing was found that was said again. No file was found that was read again or back."
     )
+    assert answer_of(audits(many)).startswith("Said again: 3 times after 12"), "of one, no most"
     assert answer_of(audits()) == ""
     rules = [Settings("pi", "40k to 80k", "10k to 20k", Cost("", 3, 6, tokens=6_000)),
              Settings("omp", "40k to 80k", "nothing", Cost("", 3, 6, tokens=60_000))]  # fmt: skip

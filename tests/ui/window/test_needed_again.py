@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.audit.needed_again import Need, NeedGroup
+from explorer.audit.needed_again import Need, NeededAfter, NeedGroup
 from explorer.audit.repeats import NeedKind
 from tests.audit.agent_work import FILE
 from tests.ui.window.house import House
@@ -106,13 +106,13 @@ async def test_a_moment_after_which_nothing_was_needed_again_is_told(
     async def look_at(entry: int, words: str) -> None:
         live.choose(tab.moment, entry)
         tab.moment.activated.emit(tab.moment.currentIndex())
-        await live.until(lambda: page.summary.text().startswith(words), words)
-        assert len(page.model.rows) == 2
+        await live.until(lambda: page.part.title.text().startswith(words), words)
 
-    await look_at(
-        1, "Nothing was found to be needed again after #1. On the whole path: At least 1 file"
-    )
     await look_at(5, "At least 1 file read again")
+    await look_at(1, "Nothing was found to be needed again")
+    assert page.part.where.accessibleName().startswith("After compaction #1")
+    assert [row.compaction for row in page.model.rows if isinstance(row, NeededAfter)] == [1, 5]
+    assert page.summary.text().startswith("At least 1 file read again; ")
 
 
 async def test_right_after_a_compaction_nothing_is_judged(house: House) -> None:
@@ -123,6 +123,9 @@ async def test_right_after_a_compaction_nothing_is_judged(house: House) -> None:
     words = f"Nothing follows compaction #{entry} yet"
     await live.until(lambda: words in live.words(live.window.audit.needed), words)
     assert "Nothing was found" not in live.words(live.window.audit.needed)
+    figure = live.window.audit.figure
+    await live.until(lambda: f"#{entry}, made here · " in figure.text(), "who made it")
+    assert "by the agent" not in figure.text()
 
 
 async def test_a_file_that_was_needed_in_parts_is_one_row(house: House, tmp_path: Path) -> None:

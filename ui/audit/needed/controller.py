@@ -68,12 +68,12 @@ class NeededAgainController(QObject):
         weights = document.tokens.weights_for(document.tokens.profile)
         uncounted = -1 if weights is None else sum(weight < 0 for weight in weights)
         of = _Of(document, overview.leaf, len(document.tree), uncounted)
-        if of == self._of:
-            if overview.moment != self._moment:
-                self._moment = overview.moment
-                self._show(self.found)
-            return
+        is_other = overview.moment != self._moment
         self._moment = overview.moment
+        if of == self._of:
+            if is_other and overview.moment is not None:
+                self._page.choose_compaction(overview.moment)
+            return
         self._of = of
         tree, leaf = document.tree, overview.leaf
         if overview.generations.all and not self.found.after:
@@ -99,7 +99,7 @@ class NeededAgainController(QObject):
     def _show(self, found: NeededAgain) -> None:
         self.found = found
         document = self._state.document
-        self._page.show_needed(found, document.tree if document is not None else None, self._moment)
+        self._page.show_needed(found, document.tree if document is not None else None)
         self._draw()
 
     # threads -------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from explorer.audit.repeats import Repeat
 from explorer.audit.words import (
     NEED_TITLES,
     NEEDED_MEANING,
-    before_words,
+    again_words,
     doubt_words,
-    expected_words,
+    known_words,
     lines_text,
     need_text,
     needs_words,
@@ -36,7 +36,6 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline, Heading
 from ui.widgets.panels import EmptyState, OnePage, column_in, inset
 from ui.widgets.table import RIGHT, Column
-from ui.widgets.terms import explain
 
 NeedRow = NeededAfter | NeedGroup | Need
 Threads = tuple[tuple[int, int], ...]
@@ -99,7 +98,7 @@ def _title(row: Need | NeedGroup) -> str:
 
 def _sentence(row: NeedRow) -> str:
     if isinstance(row, NeededAfter):
-        return f"After compaction #{row.compaction}: {_line(row)}. {expected_words(row.expected)}"
+        return f"After compaction #{row.compaction}: {_line(row)}."
     return f"{_line(row)}. {_where(row)}"
 
 
@@ -107,9 +106,9 @@ def _where(row: Need | NeedGroup) -> str:
     """What was done again, and at which entries."""
     title = sentence_case(_title(row))
     if isinstance(row, Need):
-        return f"{title}: before at {before_words(row.repeat)}, again at #{row.repeat.after}."
+        return f"{title}: {again_words(row.repeat)}."
     places = [
-        f"at #{one.repeat.after} ({_lines(one.repeat)}before at {before_words(one.repeat)})"
+        f"at #{one.repeat.after} ({_lines(one.repeat)}{known_words(one.repeat)})"
         for one in row.needs[:_MOST_PLACES]
     ]
     left = len(row.needs) - len(places)
@@ -121,7 +120,7 @@ def _lines(repeat: Repeat) -> str:
 
 
 class NeedModel(EntryModel[NeedRow]):
-    """A row for each compaction after which anything was needed, and below it what that was."""
+    """A row for each compaction after which anything was done, and below it what was needed."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(
@@ -159,7 +158,6 @@ class NeedWidget(QWidget):
             lambda link: self.entry_requested.emit(int(link.removeprefix("entry:")))
         )
         self.note = Caption(parent=self, wraps=True)
-        explain(self.note, "base rate")
         self.before = self._button("Show &before", "Select the entry that shows it before")
         self.after = self._button("Sho&w again", "Select the entry that shows it again")
         self.before.clicked.connect(lambda: self._show(0))
@@ -189,10 +187,7 @@ class NeedWidget(QWidget):
         if isinstance(row, NeededAfter):
             when = moment(tree.columns.time[row.compaction]) if tree is not None else ""
             where = f"After compaction #{row.compaction}{f', {when}' if when else ''}."
-            words = (
-                tails_words(row.needs), expected_words(row.expected), doubt_words([row])
-            )  # fmt: skip
-            note = " ".join(part for part in words if part)
+            note = " ".join(part for part in (tails_words(row.needs), doubt_words([row])) if part)
         else:
             needs = row.needs if isinstance(row, NeedGroup) else (row,)
             where = f"{_where(row)} Compaction #{needs[0].taken_by} took it out of the context."
@@ -240,19 +235,14 @@ class NeededPage(QWidget):
         column.addWidget(self.part)
         return page
 
-    def show_needed(
-        self, found: NeededAgain, tree: SessionTree | None, moment: int | None = None
-    ) -> None:
-        """Show what was needed again on a path; the chosen row stays where it is still there.
-        ``moment``: a compaction of which it is said if nothing was needed again after it."""
+    def show_needed(self, found: NeededAgain, tree: SessionTree | None) -> None:
+        """Show what was needed again on a path; the chosen row stays where it is still there."""
         chosen = self.chosen()
         rows = list(_rows(found))
         self.model.use_session(tree)
-        self.table.show_rows(rows, chosen if chosen in rows else next(iter(rows), None))
-        at = found.at(moment) if moment is not None else None
-        nothing = f"Nothing was found to be needed again after #{moment}. On the whole path: "
-        has_nothing = at is not None and at.is_followed and not at.needs
-        self.summary.setText((nothing if has_nothing else "") + path_words(found))
+        first = next((row for row in rows if isinstance(row, NeededAfter) and row.needs), None)
+        self.table.show_rows(rows, chosen if chosen in rows else first)
+        self.summary.setText(path_words(found))
         # Of a single compaction the chosen row says the same, and its rows are seen sooner.
         self.summary.setVisible(len(found.after) > 1 or not rows)
         icon, title, text = NOTHING_NEEDED if found.after else NOTHING_COMPACTED
@@ -286,8 +276,9 @@ class NeededPage(QWidget):
 
 
 def _rows(found: NeededAgain) -> Iterator[NeedRow]:
-    for one in found.after:
-        if one.needs:
+    """None where nothing was needed again at all."""
+    for one in found.after if found.needs else ():
+        if one.is_followed:
             yield one
             yield from grouped(one.needs)
 
