@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QSizePolicy,
-    QTabWidget,
     QWidget,
 )
 
@@ -50,6 +49,7 @@ from ui.widgets.marked import (
 )
 from ui.widgets.panels import column_in, row
 from ui.widgets.table import Column, Table, TableModel
+from ui.widgets.tabs import Tabs
 
 NARROW = 800
 """Pixels, at a text scale of 100 %."""
@@ -125,7 +125,7 @@ class DifferenceWindow(ComparisonWindow):
         return button
 
     def _make_pages(self) -> None:
-        self.pages = QTabWidget(self)
+        self.pages = Tabs(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of the comparison")
         self.figures = FiguresGrid("Figures of both branches", self)

@@ -12,8 +12,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStackedWidget,
-    QTabBar,
-    QTabWidget,
     QWidget,
 )
 
@@ -48,6 +46,7 @@ from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, column_of, row, scroll_area, stacked
 from ui.widgets.plain_text import StreamView, WholeLines
+from ui.widgets.tabs import TabBar, Tabs
 from ui.widgets.terms import explain
 
 
@@ -107,7 +106,7 @@ class StreamingView(QWidget):
         self.cancel = QPushButton("Ca&ncel", self)
         self.cancel.setToolTip("Stop writing; nothing is stored")
         self.cancel.clicked.connect(self._cancelled)
-        self.tabs = QTabWidget(self)
+        self.tabs = Tabs(self)
         self.tabs.setDocumentMode(True)
         line = row(self.title, self.cancel, wide=self.title)
         column = column_in(self, S8, (S16, S12, S16, S12))
@@ -216,7 +215,7 @@ class DraftPage(QWidget):
         self.streaming.cancel_asked.connect(self.cancel_asked)
         self._counter = Loader(self)
         self._counter.loaded.connect(self._counted)
-        self.tabs = QTabBar(self)
+        self.tabs = TabBar(self)
         self.tabs.setAccessibleName("Drafts")
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)

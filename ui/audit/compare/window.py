@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QPushButton,
-    QTabWidget,
     QWidget,
 )
 
@@ -34,6 +33,7 @@ from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import column_of, push_button, row, row_in
 from ui.widgets.steps import StepRunner
 from ui.widgets.table import Column, Table, TableModel
+from ui.widgets.tabs import Tabs
 
 SHORT = 15
 """Characters of a list box: the strip is to take one line, or two with large text."""
@@ -280,7 +280,7 @@ class CompareDraftsWindow(ComparisonWindow):
             part.hide()
 
     def _make_sides(self) -> None:
-        self.pages = QTabWidget(self)
+        self.pages = Tabs(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of the comparison")
         self.sections = SectionsView(self)
