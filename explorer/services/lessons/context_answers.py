@@ -5,6 +5,7 @@ it may fall, and what a split turn is.
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -230,6 +231,37 @@ def running_sums(now: Situation) -> dict[int, tuple[int, int]]:
     weights = view.weights[boundary:][::-1]
     entries = (view.path[at] for at in range(len(view) - 1, boundary - 1, -1))
     return dict(zip(entries, zip(weights, accumulate(weights), strict=True), strict=True))
+
+
+class WalkLine(NamedTuple):
+    """An entry of the walk back: its tokens, the sum from the newest entry up to it, and what
+    happens there."""
+
+    entry: int
+    tokens: int
+    total: int
+    note: str
+
+
+_AROUND = 2
+"""Entries of the walk that are named on each side of where it ends."""
+
+
+def walk_lines(now: Situation) -> list[WalkLine]:
+    """The walk back in short, upwards: the newest entry, those where as much as is kept is reached
+    and where the cut falls, and those beside them. Raises NoAnswer where nothing is walked."""
+    reached, made = walk_reached(now).entries[0], now.made
+    sums, notes = running_sums(now), {reached: "enough"}
+    cut = made.path[made.cut]
+    notes[cut] = "enough, the cut is above it" if cut == reached else "the cut is above it"
+    entries = list(sums)
+    marked = [entries.index(entry) for entry in notes if entry in sums]
+    near = range(max(0, min(marked) - _AROUND), min(len(entries), max(marked) + _AROUND))
+    shown = sorted({0, *near}, reverse=True)
+    return [
+        WalkLine(entry, *sums[entry], notes.get(entry, ""))
+        for entry in (entries[at] for at in shown)
+    ]
 
 
 def cut_of_half(now: Situation) -> Answer:
