@@ -14,6 +14,7 @@ from itertools import zip_longest
 from msgspec import Struct
 
 from explorer.session.columns import OP_KINDS
+from explorer.session.context import context_at, sent_tokens
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
 from explorer.session.records import Payloads
@@ -27,6 +28,7 @@ MOST_TEXT = 600
 """Characters of a message that are kept for a glance; the entry itself has all of it."""
 _AT_ONCE = 256
 _SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
+_COMPACTED = selector({Kind.COMPACTION})
 
 
 class BranchMessage(Struct, frozen=True):
@@ -81,6 +83,8 @@ class Side(Struct, frozen=True):
     """The text of its last reply that has some, whole."""
     answer_entry: int
     """Where that is, or -1."""
+    freed: int = 0
+    """Tokens that its compactions took out of the context, less what it added; by estimate."""
 
     @property
     def messages(self) -> int:
@@ -193,7 +197,20 @@ def _side(
         _files(tree, part),
         answer,
         answer_entry,
+        _freed(tree, leaf, ancestor, part),
     )
+
+
+def _freed(tree: SessionTree, leaf: int, ancestor: int, part: Path) -> int:
+    """Tokens by which the context is smaller at the end of a branch than where it begins; 0 where
+    nothing was compacted on it."""
+    if not part.select(tree.columns.kind, _COMPACTED):
+        return 0
+    before, after = (
+        sum(sent_tokens(one, at, tree.columns.estimate[at]) for at in one.messages)
+        for one in (context_at(tree, ancestor), context_at(tree, leaf))
+    )
+    return max(0, before - after)
 
 
 def _read(payloads: Payloads, entries: Sequence[int]) -> Iterator[tuple[int, Entry]]:
@@ -303,11 +320,18 @@ def _tool_counts(tools: Side) -> str:
     return ", ".join(f"{name} {count}" for name, count in tools.tools.items()) or "none"
 
 
+def _context(side: Side) -> str:
+    """What a branch does to the context."""
+    if side.freed:
+        return f"≈ {side.freed:,} tokens less, by its compaction"
+    return f"≈ {side.tokens:,} tokens more"
+
+
 FIGURES = (
     ("Models", lambda side: ", ".join(side.models) or "none"),
     ("Turns", lambda side: f"{len(side.turns):,}"),
     ("Messages", lambda side: f"{side.messages:,}"),
-    ("Adds to the context", lambda side: f"≈ {side.tokens:,} tokens"),
+    ("Context", _context),
     ("Counted by providers", _usage),
     ("Cost", _money),
     ("Time", _elapsed),

@@ -209,3 +209,20 @@ def cost(usage: UsageSum) -> str:
     markdown = as_markdown(replace(found, left=replace(found.left, turns=turns)), "left", "right")
     (line,) = [line for line in markdown.splitlines() if line.startswith("| Cost")]
     return line.split("|")[2].strip()
+
+
+def test_a_branch_that_ends_with_a_compaction_frees_what_it_summarized() -> None:
+    talk = two()
+    talk.say("b1", "l4", "user", "Now the rest: " + "word " * 900)
+    talk.document.add(
+        {
+            "type": "compaction", "id": "c", "parentId": "b1", "timestamp": talk.time + 1,
+            "summary": "The clock was fixed.", "firstKeptEntryId": "none", "tokensBefore": 1_000,
+        }
+    )  # fmt: skip
+    talk.say("d1", "b1", "assistant", "And more of it.")
+    found = compare(talk, "c", "d1")
+    assert found.left.freed > 900 and found.right.freed == 0
+    told = as_markdown(found, "one", "two")
+    assert f"| Context | ≈ {found.left.freed:,} tokens less, by its compaction | ≈ " in told
+    assert "tokens more |" in told

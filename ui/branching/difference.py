@@ -66,7 +66,7 @@ class Branch(Struct, frozen=True):
 
 BARS: dict[str, Callable[[Side], float]] = {
     "Messages": lambda side: side.messages,
-    "Adds to the context": lambda side: side.tokens,
+    "Context": lambda side: 0 if side.freed else side.tokens,
     "Cost": lambda side: side.spent.whole_cost,
     "Time": lambda side: side.elapsed_ms,
 }
@@ -234,8 +234,8 @@ class DifferenceWindow(ComparisonWindow):
                 "What both have up to there is left out. Return on a message shows it on the map.",
             )
         self.figures.show_figures((left, right), _figures(found))
-        self.left_answer.show_pieces(found.left_answer, "This branch has no answer yet.")
-        self.right_answer.show_pieces(found.right_answer, "This branch has no answer yet.")
+        self.left_answer.show_pieces(found.left_answer, _no_answer(found.left))
+        self.right_answer.show_pieces(found.right_answer, _no_answer(found.right))
         short = (left.split(BETWEEN)[0], right.split(BETWEEN)[0])
         self.turns.show_pairs(rows, *short)
         self._show_files(found, *short)
@@ -265,6 +265,13 @@ class DifferenceWindow(ComparisonWindow):
 
 def _prepared(found: BranchDifference) -> tuple[BranchDifference, Sequence[Pair]]:
     return found, table_rows(found)
+
+
+def _no_answer(side: Side) -> str:
+    """Why a branch has no final answer."""
+    if side.freed and side.messages == 1:
+        return "Its compaction is all of this branch: the session did not go on after it."
+    return "This branch has no answer yet."
 
 
 def _figures(found: BranchDifference) -> list[ComparisonRow]:
