@@ -164,7 +164,9 @@ class SectionsView(QWidget):
         self.only_apart.toggled.connect(lambda _on: self._hide_equal())
         caption = Caption(
             "Marked and underlined: what the reference does not say, and in the reference what "
-            "none of the others says.", self, wraps=True,
+            "none of the others says.",
+            self,
+            wraps=True,
         )
         self._names = QWidget(self)
         self._name_line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._names)
