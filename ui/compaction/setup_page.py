@@ -180,7 +180,9 @@ class SetupPage(QWidget):
         set_tone(caption, "dim")
         self.request = LinkButton(parent=part)
         bind_font(self.request, small_font)
-        self.request.setToolTip("What is sent to be summarized; of long results only a part.")
+        self.request.setToolTip(
+            "The request to the summarizer; long tool results are shortened in it"
+        )
         self.request.clicked.connect(self.request_asked)
         column.addLayout(row(caption, self.request, wide=caption))
         column.addWidget(self.instructions)

@@ -287,11 +287,12 @@ def tokens_summarized(now: Situation) -> Answer:
     """How many tokens a summary would take the place of."""
     shown, made = now.shown, now.made
     return Answer(
-        f"{shown.tokens_summarized:,} tokens before #{made.first_kept} are summarized, of long "
-        "results only a part is sent. The summary is guessed at "
-        f"{shown.tokens_after_estimate - shown.tokens_kept:,} (a tenth of what it tells, no less "
-        f"than the one before it): the context's entries fall from {shown.context_estimate:,} to "
-        f"about {shown.tokens_after_estimate:,} tokens.",
+        f"{shown.tokens_summarized:,} tokens before #{made.first_kept} are summarized; the "
+        "summarizer gets long tool results shortened. How long its summary will be is not known "
+        "before: a tenth of what is summarized is expected, or as much as the summary that it "
+        "takes the place of, where that is longer. With the "
+        f"{shown.tokens_after_estimate - shown.tokens_kept:,} tokens expected here the context's "
+        f"entries fall from {shown.context_estimate:,} to about {shown.tokens_after_estimate:,}.",
         number=shown.tokens_summarized,
     )
 
