@@ -14,7 +14,6 @@ from itertools import zip_longest
 from msgspec import Struct
 
 from explorer.session.columns import OP_KINDS
-from explorer.session.context import context_at, sent_tokens
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
 from explorer.session.records import Payloads
@@ -84,7 +83,7 @@ class Side(Struct, frozen=True):
     answer_entry: int
     """Where that is, or -1."""
     freed: int = 0
-    """Tokens that its compactions took out of the context, less what it added; by estimate."""
+    """Tokens that its compactions took out of the context, less what it added."""
 
     @property
     def messages(self) -> int:
@@ -142,12 +141,14 @@ def compare_branches(
     left: int,
     right: int,
     listed_cost: Callable[[TokenUsage | None, str], float] = lambda _usage, _model: 0.0,
+    size_at: Callable[[int], int] | None = None,
 ) -> BranchDifference:
     """Compare the branches that end in two entries. ``listed_cost``: what a call of a model cost
-    by listed prices, where no cost is recorded. Raises what the payloads raise."""
+    by listed prices, where no cost is recorded. ``size_at``: tokens of the context at an entry,
+    where it is to be said what compactions freed. Raises what the payloads raise."""
     ancestor = tree.common_ancestor(left, right)
-    one = _side(tree, payloads, left, ancestor, listed_cost)
-    other = _side(tree, payloads, right, ancestor, listed_cost)
+    one = _side(tree, payloads, left, ancestor, listed_cost, size_at)
+    other = _side(tree, payloads, right, ancestor, listed_cost, size_at)
     mine, theirs = word_differences(one.answer, other.answer)
     return BranchDifference(ancestor, one, other, mine, theirs)
 
@@ -166,6 +167,7 @@ def _side(
     leaf: int,
     ancestor: int,
     listed_cost: Callable[[TokenUsage | None, str], float],
+    size_at: Callable[[int], int] | None,
 ) -> Side:
     path = tree.path(leaf)
     part = path[path.position(ancestor) + 1 :] if ancestor >= 0 else path
@@ -197,20 +199,19 @@ def _side(
         _files(tree, part),
         answer,
         answer_entry,
-        _freed(tree, leaf, ancestor, part),
+        _freed(tree, leaf, ancestor, part, size_at),
     )
 
 
-def _freed(tree: SessionTree, leaf: int, ancestor: int, part: Path) -> int:
+def _freed(
+    tree: SessionTree, leaf: int, ancestor: int, part: Path, size_at: Callable[[int], int] | None
+) -> int:
     """Tokens by which the context is smaller at the end of a branch than where it begins; 0 where
-    nothing was compacted on it."""
-    if not part.select(tree.columns.kind, _COMPACTED):
+    nothing was compacted on it, or nobody can say."""
+    compacted = part.select(tree.columns.kind, _COMPACTED)
+    if size_at is None or not compacted or any(map(tree.columns.is_size_unknown, compacted)):
         return 0
-    before, after = (
-        sum(sent_tokens(one, at, tree.columns.estimate[at]) for at in one.messages)
-        for one in (context_at(tree, ancestor), context_at(tree, leaf))
-    )
-    return max(0, before - after)
+    return max(0, size_at(ancestor) - size_at(leaf))
 
 
 def _read(payloads: Payloads, entries: Sequence[int]) -> Iterator[tuple[int, Entry]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from explorer.compaction.context_size import entries_size
 from explorer.formats.pi.entries import read_entry, read_usage
 from explorer.session.branch_difference import _spent, as_markdown, compare_branches, duration
 from explorer.session.kinds import Kind
@@ -221,7 +222,13 @@ def test_a_branch_that_ends_with_a_compaction_frees_what_it_summarized() -> None
         }
     )  # fmt: skip
     talk.say("d1", "b1", "assistant", "And more of it.")
-    found = compare(talk, "c", "d1")
+    tree = talk.document.tree
+
+    def size_at(entry: int) -> int:
+        return entries_size(tree, entry)
+
+    ends = (tree.index_of("c"), tree.index_of("d1"))
+    found = compare_branches(tree, talk.document.payloads.shown, *ends, size_at=size_at)
     assert found.left.freed > 900 and found.right.freed == 0
     told = as_markdown(found, "one", "two")
     assert f"| Context | ≈ {found.left.freed:,} tokens less, by its compaction | ≈ " in told

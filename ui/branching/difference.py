@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.compaction.context_size import entries_size
 from explorer.services.document import Document
 from explorer.session.branch_difference import (
     FIGURES,
@@ -300,6 +301,8 @@ class DifferenceController(QObject):
         super().__init__(state)
         self._state, self._navigation = state, navigation
         self.window: DifferenceWindow | None = None
+        self._measured: Sequence[int] | None = None
+        """Tokens of the entries that there were when branches were last offered."""
         state.document_changed.connect(self._other_document)
 
     def _other_document(self) -> None:
@@ -325,14 +328,19 @@ class DifferenceController(QObject):
         document = self._state.document
         if document is None:
             return
+        self._measured = document.tokens.weights_for(document.tokens.profile)
         if self.window is None:
             tree, payloads, cost = (
                 document.tree,
                 document.payloads.shown,
                 document.usage.listed_cost,
             )
+
+            def size_at(entry: int) -> int:
+                return entries_size(tree, entry, self._measured)
+
             self.window = DifferenceWindow(
-                lambda one, other: compare_branches(tree, payloads, one, other, cost),
+                lambda one, other: compare_branches(tree, payloads, one, other, cost, size_at),
                 self._state.window,
             )
             self.window.entry_requested.connect(self._state.window.map.select)
