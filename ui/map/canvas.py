@@ -153,7 +153,7 @@ class Geometry(Struct, frozen=True):
 
     @property
     def text_left(self) -> float:
-        return self.glyph_left + self.px(20 if self.is_narrow else 24)
+        return self.glyph_left + self.px(24)
 
     @property
     def has_bars(self) -> bool:
