@@ -155,7 +155,9 @@ class SearchController(QObject):
                 # Who closes the list looks for nothing more.
                 if number != self._number or (is_listed and not self._bar.results.isVisible()):
                     return
-                results += [_result(hit, titles[hit.key]) for hit in step.hits if hit.key in titles]
+                # Of what comes together, Return chooses what was taken back last.
+                found = sorted(step.hits, key=lambda hit: hit.is_undone)
+                results += [_result(hit, titles[hit.key]) for hit in found if hit.key in titles]
                 self._bar.show_results(results, caption=progress_words(step))
                 is_listed, note = True, step.note
         if number == self._number and (self._bar.results.isVisible() or not is_listed):

@@ -67,3 +67,4 @@ async def test_an_undone_compaction_is_found_as_one(house: House) -> None:
     await live.until(lambda: live.document.leaf != made, "the undo")
     await find()
     assert "undone" in words()[0]
+    assert bar.results.table.rows.rows[0].entry != made, "others come before it"
