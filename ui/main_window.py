@@ -16,7 +16,7 @@ from explorer.settings.preferences import Preferences
 from ui.shell.skeleton_screen import SkeletonScreen
 
 if TYPE_CHECKING:  # these come after the first paint
-    from PySide6.QtWidgets import QLabel, QTabWidget, QWidget
+    from PySide6.QtWidgets import QLabel, QWidget
 
     from ui.audit.tab import AuditTab
     from ui.compaction.panel import CompactionPanel
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # these come after the first paint
     from ui.welcome.page import WelcomePage
     from ui.widgets.notice import NoticeStrip
     from ui.widgets.panels import OnePage
+    from ui.widgets.tabs import Tabs
 
 TITLE_BAR = 32
 """Height left for what the system draws around the window, in pixels."""
@@ -74,7 +75,7 @@ class MainWindow(QMainWindow):
     compaction: CompactionPanel
     audit: AuditTab
     prompt: PromptPage
-    inspector: QTabWidget
+    inspector: Tabs
     agent: AgentPane
     upper: QSplitter
     left: QSplitter

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QSplitter,
     QStackedWidget,
-    QTabWidget,
     QWidget,
 )
 
@@ -35,6 +34,7 @@ from ui.welcome.page import WelcomePage
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
 from ui.widgets.panels import OnePage, column_in
+from ui.widgets.tabs import Tabs
 from ui.widgets.terms import explain
 
 
@@ -121,7 +121,7 @@ HIDDEN_TABS = ("prompt",)
 
 
 def _inspector(window: MainWindow) -> None:
-    window.inspector = QTabWidget(window.whole)
+    window.inspector = Tabs(window.whole)
     window.inspector.setDocumentMode(True)
     window.inspector.setAccessibleName("Inspector")
     window.inspector.tabBar().setAccessibleName("Tabs of the inspector")

@@ -286,6 +286,11 @@ def message_tokens(
     return tokens
 
 
+def entries_size(tree: SessionTree, at: int, measured: Sequence[int] | None = None) -> int:
+    """Tokens of the entries of the context at an entry, counted as ``sizes_around`` counts."""
+    return counted_size(tree, context_at(tree, at), PROFILES["explorer"], measured)
+
+
 def sizes_around(
     tree: SessionTree, compaction: int, measured: Sequence[int] | None = None
 ) -> tuple[int, int | None]:
@@ -293,8 +298,7 @@ def sizes_around(
     the one pair of figures of it, wherever it is shown. None after it where its summary is not in
     the file: nobody can count that."""
     before, after = (
-        counted_size(tree, context_at(tree, at), PROFILES["explorer"], measured)
-        for at in (tree.columns.parent[compaction], compaction)
+        entries_size(tree, at, measured) for at in (tree.columns.parent[compaction], compaction)
     )
     return before, None if tree.columns.is_size_unknown(compaction) else after
 

@@ -27,6 +27,7 @@ MOST_TEXT = 600
 """Characters of a message that are kept for a glance; the entry itself has all of it."""
 _AT_ONCE = 256
 _SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
+_COMPACTED = selector({Kind.COMPACTION})
 
 
 class BranchMessage(Struct, frozen=True):
@@ -81,6 +82,8 @@ class Side(Struct, frozen=True):
     """The text of its last reply that has some, whole."""
     answer_entry: int
     """Where that is, or -1."""
+    freed: int = 0
+    """Tokens that its compactions took out of the context, less what it added."""
 
     @property
     def messages(self) -> int:
@@ -138,12 +141,14 @@ def compare_branches(
     left: int,
     right: int,
     listed_cost: Callable[[TokenUsage | None, str], float] = lambda _usage, _model: 0.0,
+    size_at: Callable[[int], int] | None = None,
 ) -> BranchDifference:
     """Compare the branches that end in two entries. ``listed_cost``: what a call of a model cost
-    by listed prices, where no cost is recorded. Raises what the payloads raise."""
+    by listed prices, where no cost is recorded. ``size_at``: tokens of the context at an entry,
+    where it is to be said what compactions freed. Raises what the payloads raise."""
     ancestor = tree.common_ancestor(left, right)
-    one = _side(tree, payloads, left, ancestor, listed_cost)
-    other = _side(tree, payloads, right, ancestor, listed_cost)
+    one = _side(tree, payloads, left, ancestor, listed_cost, size_at)
+    other = _side(tree, payloads, right, ancestor, listed_cost, size_at)
     mine, theirs = word_differences(one.answer, other.answer)
     return BranchDifference(ancestor, one, other, mine, theirs)
 
@@ -162,6 +167,7 @@ def _side(
     leaf: int,
     ancestor: int,
     listed_cost: Callable[[TokenUsage | None, str], float],
+    size_at: Callable[[int], int] | None,
 ) -> Side:
     path = tree.path(leaf)
     part = path[path.position(ancestor) + 1 :] if ancestor >= 0 else path
@@ -193,7 +199,19 @@ def _side(
         _files(tree, part),
         answer,
         answer_entry,
+        _freed(tree, leaf, ancestor, part, size_at),
     )
+
+
+def _freed(
+    tree: SessionTree, leaf: int, ancestor: int, part: Path, size_at: Callable[[int], int] | None
+) -> int:
+    """Tokens by which the context is smaller at the end of a branch than where it begins; 0 where
+    nothing was compacted on it, or nobody can say."""
+    compacted = part.select(tree.columns.kind, _COMPACTED)
+    if size_at is None or not compacted or any(map(tree.columns.is_size_unknown, compacted)):
+        return 0
+    return max(0, size_at(ancestor) - size_at(leaf))
 
 
 def _read(payloads: Payloads, entries: Sequence[int]) -> Iterator[tuple[int, Entry]]:
@@ -303,11 +321,18 @@ def _tool_counts(tools: Side) -> str:
     return ", ".join(f"{name} {count}" for name, count in tools.tools.items()) or "none"
 
 
+def _context(side: Side) -> str:
+    """What a branch does to the context."""
+    if side.freed:
+        return f"≈ {side.freed:,} tokens less, by its compaction"
+    return f"≈ {side.tokens:,} tokens more"
+
+
 FIGURES = (
     ("Models", lambda side: ", ".join(side.models) or "none"),
     ("Turns", lambda side: f"{len(side.turns):,}"),
     ("Messages", lambda side: f"{side.messages:,}"),
-    ("Adds to the context", lambda side: f"≈ {side.tokens:,} tokens"),
+    ("Context", _context),
     ("Counted by providers", _usage),
     ("Cost", _money),
     ("Time", _elapsed),

@@ -31,6 +31,7 @@ from explorer.store.search_text import (
     snippet,
     would_match,
 )
+from explorer.store.sessions import is_undone
 
 TEXT_VERSION = 5
 """Raised when ``entry_text``, ``indexed`` or the tables change: the index is then made anew."""
@@ -239,6 +240,8 @@ class SearchHit(Struct, frozen=True):
     """Those of its entry; see ``Flag``."""
     time_ms: float = 0.0
     """When it was made; 0 where that is not known."""
+    is_undone: bool = False
+    """Whether it is a compaction that was undone."""
 
 
 class SearchState(Struct, frozen=True):
@@ -469,5 +472,11 @@ def _confirm(
                     continue
             flags = describe(entry).flags
             line = snippet(text, terms)
-            hits.append(SearchHit(key, index, *line, entry.kind, flags, entry.time_ms))
+            undone = entry.kind == Kind.COMPACTION and _is_undone(readers, key, index)
+            hits.append(SearchHit(key, index, *line, entry.kind, flags, entry.time_ms, undone))
     return hits
+
+
+def _is_undone(readers: Readers, key: int, index: int) -> bool:
+    with readers.read() as db:
+        return is_undone(db, key, index)

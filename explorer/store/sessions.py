@@ -239,6 +239,16 @@ def count_compactions(db: sqlite3.Connection, key: int) -> None:
     )
 
 
+def is_undone(db: sqlite3.Connection, key: int, index: int) -> bool:
+    """Whether a compaction was undone: nothing follows it, and it is not the leaf."""
+    first, last = id_range(key)
+    return not db.execute(
+        "SELECT EXISTS (SELECT 1 FROM sessions WHERE key = ?1 AND leaf = ?2) OR EXISTS ("
+        " SELECT 1 FROM entries WHERE id > ?3 AND id <= ?4 AND parent = ?2)",
+        (key, index, first + index, last),
+    ).fetchone()[0]
+
+
 def take_title(db: sqlite3.Connection, key: int, title: str) -> None:
     """Name a session by its agent's title, unless an entry names it: a name that a person or the
     agent wrote down stands before a title."""

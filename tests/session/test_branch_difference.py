@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from explorer.compaction.context_size import entries_size
 from explorer.formats.pi.entries import read_entry, read_usage
 from explorer.session.branch_difference import _spent, as_markdown, compare_branches, duration
 from explorer.session.kinds import Kind
@@ -218,3 +219,26 @@ def cost(usage: UsageSum) -> str:
     markdown = as_markdown(replace(found, left=replace(found.left, turns=turns)), "left", "right")
     (line,) = [line for line in markdown.splitlines() if line.startswith("| Cost")]
     return line.split("|")[2].strip()
+
+
+def test_a_branch_that_ends_with_a_compaction_frees_what_it_summarized() -> None:
+    talk = two()
+    talk.say("b1", "l4", "user", "Now the rest: " + "word " * 900)
+    talk.document.add(
+        {
+            "type": "compaction", "id": "c", "parentId": "b1", "timestamp": talk.time + 1,
+            "summary": "The clock was fixed.", "firstKeptEntryId": "none", "tokensBefore": 1_000,
+        }
+    )  # fmt: skip
+    talk.say("d1", "b1", "assistant", "And more of it.")
+    tree = talk.document.tree
+
+    def size_at(entry: int) -> int:
+        return entries_size(tree, entry)
+
+    ends = (tree.index_of("c"), tree.index_of("d1"))
+    found = compare_branches(tree, talk.document.payloads.shown, *ends, size_at=size_at)
+    assert found.left.freed > 900 and found.right.freed == 0
+    told = as_markdown(found, "one", "two")
+    assert f"| Context | ≈ {found.left.freed:,} tokens less, by its compaction | ≈ " in told
+    assert "tokens more |" in told

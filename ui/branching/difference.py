@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QSizePolicy,
-    QTabWidget,
     QWidget,
 )
 
+from explorer.compaction.context_size import entries_size
 from explorer.services.document import Document
 from explorer.session.branch_difference import (
     FIGURES,
@@ -50,6 +50,7 @@ from ui.widgets.marked import (
 )
 from ui.widgets.panels import column_in, row
 from ui.widgets.table import Column, Table, TableModel
+from ui.widgets.tabs import Tabs
 
 NARROW = 800
 """Pixels, at a text scale of 100 %."""
@@ -66,7 +67,7 @@ class Branch(Struct, frozen=True):
 
 BARS: dict[str, Callable[[Side], float]] = {
     "Messages": lambda side: side.messages,
-    "Adds to the context": lambda side: side.tokens,
+    "Context": lambda side: 0 if side.freed else side.tokens,
     "Cost": lambda side: side.spent.whole_cost,
     "Time": lambda side: side.elapsed_ms,
 }
@@ -125,7 +126,7 @@ class DifferenceWindow(ComparisonWindow):
         return button
 
     def _make_pages(self) -> None:
-        self.pages = QTabWidget(self)
+        self.pages = Tabs(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of the comparison")
         self.figures = FiguresGrid("Figures of both branches", self)
@@ -234,8 +235,8 @@ class DifferenceWindow(ComparisonWindow):
                 "What both have up to there is left out. Return on a message shows it on the map.",
             )
         self.figures.show_figures((left, right), _figures(found))
-        self.left_answer.show_pieces(found.left_answer, "This branch has no answer yet.")
-        self.right_answer.show_pieces(found.right_answer, "This branch has no answer yet.")
+        self.left_answer.show_pieces(found.left_answer, _no_answer(found.left))
+        self.right_answer.show_pieces(found.right_answer, _no_answer(found.right))
         short = (left.split(BETWEEN)[0], right.split(BETWEEN)[0])
         self.turns.show_pairs(rows, *short)
         self._show_files(found, *short)
@@ -267,6 +268,13 @@ def _prepared(found: BranchDifference) -> tuple[BranchDifference, Sequence[Pair]
     return found, table_rows(found)
 
 
+def _no_answer(side: Side) -> str:
+    """Why a branch has no final answer."""
+    if side.freed and side.messages == 1:
+        return "Its compaction is all of this branch: the session did not go on after it."
+    return "This branch has no answer yet."
+
+
 def _figures(found: BranchDifference) -> list[ComparisonRow]:
     sides = (found.left, found.right)
     return [
@@ -293,6 +301,8 @@ class DifferenceController(QObject):
         super().__init__(state)
         self._state, self._navigation = state, navigation
         self.window: DifferenceWindow | None = None
+        self._measured: Sequence[int] | None = None
+        """Tokens of the entries that there were when branches were last offered."""
         state.document_changed.connect(self._other_document)
 
     def _other_document(self) -> None:
@@ -318,14 +328,19 @@ class DifferenceController(QObject):
         document = self._state.document
         if document is None:
             return
+        self._measured = document.tokens.weights_for(document.tokens.profile)
         if self.window is None:
             tree, payloads, cost = (
                 document.tree,
                 document.payloads.shown,
                 document.usage.listed_cost,
             )
+
+            def size_at(entry: int) -> int:
+                return entries_size(tree, entry, self._measured)
+
             self.window = DifferenceWindow(
-                lambda one, other: compare_branches(tree, payloads, one, other, cost),
+                lambda one, other: compare_branches(tree, payloads, one, other, cost, size_at),
                 self._state.window,
             )
             self.window.entry_requested.connect(self._state.window.map.select)

@@ -12,8 +12,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStackedWidget,
-    QTabBar,
-    QTabWidget,
     QWidget,
 )
 
@@ -44,10 +42,11 @@ from ui.theme import (
 )
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import wrapping_row
-from ui.widgets.labels import Caption, ElidedLabel, Hairline
+from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, column_of, row, scroll_area, stacked
 from ui.widgets.plain_text import StreamView, WholeLines
+from ui.widgets.tabs import TabBar, Tabs
 from ui.widgets.terms import explain
 
 
@@ -107,7 +106,7 @@ class StreamingView(QWidget):
         self.cancel = QPushButton("Ca&ncel", self)
         self.cancel.setToolTip("Stop writing; nothing is stored")
         self.cancel.clicked.connect(self._cancelled)
-        self.tabs = QTabWidget(self)
+        self.tabs = Tabs(self)
         self.tabs.setDocumentMode(True)
         line = row(self.title, self.cancel, wide=self.title)
         column = column_in(self, S8, (S16, S12, S16, S12))
@@ -218,7 +217,7 @@ class DraftPage(QWidget):
         self.streaming.cancel_asked.connect(self.cancel_asked)
         self._counter = Loader(self)
         self._counter.loaded.connect(self._counted)
-        self.tabs = QTabBar(self)
+        self.tabs = TabBar(self)
         self.tabs.setAccessibleName("Drafts")
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
@@ -264,19 +263,19 @@ class DraftPage(QWidget):
         self.commit = self._button("Co&mmit", "Append the compaction with this text")
         self.commit.setProperty("kind", "primary")
         self.commit.clicked.connect(self._commit)
-        self.fidelity = self._button(
+        self.fidelity = self._link(
             "What is &lacking…", "What this text should have kept, and what it states wrongly"
         )
         self.fidelity.clicked.connect(lambda: self.audit_asked.emit("fidelity"))
-        self.check = self._button(
+        self.check = self._link(
             "Chec&k and mend…", "What this text lost, and one more call to put it back, if you wish"
         )
         self.check.clicked.connect(lambda: self.audit_asked.emit("mend"))
-        self.recall = self._button(
+        self.recall = self._link(
             "Recall…", "Questions on what would be summarized, to a model that sees this text"
         )
         self.recall.clicked.connect(lambda: self.audit_asked.emit("recall"))
-        self.compare = self._button("Compa&re…", "This draft beside others, section by section")
+        self.compare = self._link("Compa&re…", "This draft beside others, section by section")
         self.compare.clicked.connect(lambda: self.audit_asked.emit("compare"))
         self.again = self._button(
             "Try a&nother", "Go back, change what you like, and make another draft"
@@ -291,6 +290,11 @@ class DraftPage(QWidget):
         button = QPushButton(text, self)
         button.setToolTip(tip)
         return button
+
+    def _link(self, text: str, tip: str) -> LinkButton:
+        link = LinkButton(text, self)
+        link.setToolTip(tip)
+        return link
 
     def _build(self) -> QWidget:
         page = QWidget(self)
@@ -326,13 +330,10 @@ class DraftPage(QWidget):
         column.addWidget(self.not_met)
         column.addWidget(self.place_note)
         column.addWidget(self.problem)
-        buttons = wrapping_row(*self._buttons())
-        column.addLayout(buttons)
+        # What decides about it, and below that what can be asked first.
+        column.addLayout(wrapping_row(self.commit, self.again, self.discard))
+        column.addLayout(wrapping_row(self.fidelity, self.check, self.recall, self.compare))
         return foot
-
-    def _buttons(self) -> tuple[QPushButton, ...]:
-        asked = (self.fidelity, self.check, self.recall, self.compare)
-        return (self.commit, *asked, self.again, self.discard)
 
     def minimumSizeHint(self) -> QSize:
         """As wide as its widest part; where it is too low for all of them, it scrolls."""

@@ -159,9 +159,13 @@ class CompactionPanel(QWidget):
         for page in (self.empty, self.blank, self.setup):
             self._pages.addWidget(page)
         column = column_in(self, 0)
+        self._above = QWidget(self)
+        above = column_in(self._above, 0)
+        above.addWidget(self.notice)
         column.addWidget(self.automatic)
-        column.addWidget(self.notice)
+        column.addWidget(self._above)
         column.addWidget(self._pages, 1)
+        self._pages.currentChanged.connect(lambda _at: self._place_notice())
         self._exact = RequestsPart(self, self._requested)
         self._exact.measured.connect(self.setup.show_request_size)
         self._exact.entry_requested.connect(self.entry_requested)
@@ -169,6 +173,20 @@ class CompactionPanel(QWidget):
         self._profiles: Mapping[str, Profile] = PROFILES
         self.setup.offer(PROFILES)
         self._show_settings()
+
+    def _place_notice(self) -> None:
+        """On the page with the controls a notice stands below them, where it moves none; else
+        above the page, whose buttons are at its foot."""
+        on_setup = self._pages.currentWidget() is self.setup
+        place = self.setup.notice_place if on_setup else self._above
+        if self.notice.parentWidget() is not place:
+            shown = not self.notice.isHidden()
+            layout = place.layout()
+            assert layout is not None
+            # The line between it and the controls is on its other side.
+            self.notice.setProperty("foot", on_setup)
+            layout.addWidget(self.notice)
+            self.notice.setVisible(shown)
 
     # The parts below are made when they are first wanted: the window is painted sooner.
 
@@ -543,7 +561,7 @@ class CompactionPanel(QWidget):
         self.refresh()
 
     def show_notice(self, notice: Notice) -> None:
-        """Show a notice above the page."""
+        """Show a notice."""
         self.notice.show_notice(notice)
 
     def add_to_notice(self, sentence: str) -> None:

@@ -29,7 +29,7 @@ from ui.widgets.choice import NumberBox
 from ui.widgets.dialogs import fit
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTableView
 from ui.widgets.figures import count, full
-from ui.widgets.panels import push_button
+from ui.widgets.panels import EmptyState, OnePage, push_button
 from ui.widgets.table import RIGHT, Column
 
 MOST_TOKENS = 10_000_000
@@ -106,9 +106,16 @@ class PruneDialog(QDialog):
         layout.addWidget(self.facts)
         layout.addLayout(self._limits())
         self.model = PruneModel(tree, previews_of, self)
-        self.table = EntryTableView(self.model, "Tool results that would be pruned", self)
+        self.listed = OnePage(self)
+        self.table = EntryTableView(self.model, "Tool results that would be pruned", self.listed)
         self.table.entry_chosen.connect(self.entry_requested)
-        layout.addWidget(self.table, 1)
+        self.nothing = EmptyState(
+            "prune", "Nothing goes yet", "With lower limits, what would go is listed here.",
+            parent=self.listed,
+        )  # fmt: skip
+        for page in (self.table, self.nothing):
+            self.listed.add(page)
+        layout.addWidget(self.listed, 1)
         layout.addLayout(self._buttons())
         self._show()
         fit(self, 820, 560)
@@ -175,7 +182,7 @@ class PruneDialog(QDialog):
             sentence = plan.reason
         self.facts.setText(" ".join(filter(None, (sentence, self._lent))))
         self.model.show(plan.results)
-        self.table.setVisible(can)
+        self.listed.show_page(0 if can else 1)
         self.go.setEnabled(can)
         self.cancel.setText("Cancel" if can else "Close")
 

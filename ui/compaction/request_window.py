@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QTabWidget,
     QWidget,
 )
 
@@ -28,6 +27,7 @@ from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.loader import Loader
 from ui.widgets.panels import CollapsibleSection, column_in, row
 from ui.widgets.plain_text import PlainTextView, split_lines
+from ui.widgets.tabs import Tabs
 
 PURPOSES = {
     "history": "History",
@@ -149,7 +149,7 @@ class RequestWindow(QDialog):
         self.setWindowTitle("What is sent to the summarizer")
         self.setModal(False)
         fit(self, 820, 640)
-        self.tabs = QTabWidget(self)
+        self.tabs = Tabs(self)
         self.tabs.setDocumentMode(True)
         self.state = Caption("Building the requests…", self)
         close = QPushButton("&Close", self)

@@ -21,7 +21,7 @@ from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, set_tone,
 from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import CollapsibleSection, WholeArea, reach_behind, row, section
+from ui.widgets.panels import CollapsibleSection, WholeArea, column_in, reach_behind, row, section
 from ui.widgets.terms import meaning
 
 SETTLE_MS = 300
@@ -64,6 +64,8 @@ class PartScroller(QObject):
 
 LEAST_ROWS = ((600, 5), (440, 3), (0, 2))
 """Whole rows of the ledger at least, by the height of the page at a text scale of 100 %."""
+FEW_ROWS = 2
+"""The same while a notice stands below them."""
 QWIDGETSIZE_MAX = 16_777_215
 HIGH, WORDY = 360, 600
 """Heights at a text scale of 100 % from which the ledger, the instructions and the estimate stay
@@ -178,7 +180,9 @@ class SetupPage(QWidget):
         set_tone(caption, "dim")
         self.request = LinkButton(parent=part)
         bind_font(self.request, small_font)
-        self.request.setToolTip("What is sent to be summarized; of long results only a part.")
+        self.request.setToolTip(
+            "The request to the summarizer; long tool results are shortened in it"
+        )
         self.request.clicked.connect(self.request_asked)
         column.addLayout(row(caption, self.request, wide=caption))
         column.addWidget(self.instructions)
@@ -192,6 +196,10 @@ class SetupPage(QWidget):
         self.summarize, self.model, self.price = foot.summarize, foot.model, foot.price
         foot.summarize_asked.connect(self.summarize_asked)
         foot.model_chosen.connect(self.model_chosen)
+        self.notice_place = QWidget(self)
+        """Where a notice can be put in."""
+        column_in(self.notice_place, 0)
+        self.notice_place.installEventFilter(self)
         self._foot_line, self._button_line = Hairline(parent=self), Hairline(parent=self)
         self._outer = QVBoxLayout(self)
         self._outer.setContentsMargins(0, 0, 0, 0)
@@ -216,12 +224,14 @@ class SetupPage(QWidget):
             QEvent.Type.LayoutRequest, QEvent.Type.Resize,
         ):  # fmt: skip
             self._fit_area()
+        elif watched is self.notice_place and event.type() == QEvent.Type.LayoutRequest:
+            self._hold_rows()
         return super().eventFilter(watched, event)
 
     def _place_foot(self) -> None:
         """Only the controls scroll; in a page that is too low all but the button does."""
         height = self.height()
-        self.table.hold_rows(next(rows for least, rows in LEAST_ROWS if height >= scaled(least)))
+        self._hold_rows()
         in_sight, is_wordy = height >= scaled(HIGH), height >= scaled(WORDY)
         self.entry_why.setVisible(not in_sight or is_wordy)
         if is_wordy != self._is_wordy:
@@ -237,10 +247,12 @@ class SetupPage(QWidget):
         expanding, ignored = QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
         self.table.setSizePolicy(expanding, ignored if in_sight else expanding)
         place, foot = self._outer if in_sight else self._column, self.outcome_part
-        for part in (
-            self._ledger_line, self.table, self.entry_why, self._foot_line, self.request_part,
-        ):  # fmt: skip
+        for part in (self._ledger_line, self.table, self.entry_why):
             place.addWidget(part, int(part is self.table))
+        # A notice takes its room from the rows above it: no control moves for it.
+        self._outer.addWidget(self.notice_place)
+        for part in (self._foot_line, self.request_part):
+            place.addWidget(part)
         if in_sight:
             foot.take_estimate()
         else:
@@ -250,6 +262,12 @@ class SetupPage(QWidget):
         for part in (self._button_line, foot):
             self._outer.addWidget(part)
         self._fit_area()
+
+    def _hold_rows(self) -> None:
+        """Of the rows some go for a notice, so that the controls need not scroll for it."""
+        rows = next(rows for least, rows in LEAST_ROWS if self.height() >= scaled(least))
+        has_notice = self.notice_place.sizeHint().height() > 0
+        self.table.hold_rows(min(rows, FEW_ROWS) if has_notice else rows)
 
     def minimumSizeHint(self) -> QSize:
         """As wide as the widest part; the height scrolls."""

@@ -298,9 +298,10 @@ class RulesPart(QWidget):
         """Say where it is previewed, and why the cut falls where it falls."""
         self._at, self._leaf = shown.preparation.leaf, leaf
         self._show_place()
-        self.learn.setVisible(not by_hand and isinstance(shown.preparation, Preparation))
+        has_cut = isinstance(shown.preparation, Preparation)
+        self.learn.setVisible(not by_hand and has_cut)
         other = f" No profile has the rules of {self.agent}, which may cut elsewhere."
-        other = other if self.agent else ""
+        other = other if self.agent and has_cut else ""
         reason, plain = reason_html(shown, by_hand), plain_reason(shown, by_hand)
         self.why.set_words(reason + escape(other), plain + other)
 

@@ -49,7 +49,6 @@ class BarMenu(QToolButton):
         self._folding = folding
         theme.bind_icon(self, "plus", "ink")
         self.setAccessibleName("Add to the message, and more")
-        self.setToolTip("Add pictures and files, see the commands, and more")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.items = QMenu(self)
         self.setMenu(self.items)
@@ -60,8 +59,8 @@ class BarMenu(QToolButton):
             action.setData(level)
             action.setCheckable(True)
             action.triggered.connect(partial(choose_level, level))
-        self._automatic = self._checked("Automatic c&ompaction", folding.automatic)
-        self._ask = self._checked("Ask &before each automatic compaction", folding.ask)
+        self._automatic = self._checked("Auto-c&ompact", folding.automatic)
+        self._ask = self._checked("Ask &before compacting", folding.ask)
         self.items.addSeparator()
         self.items.aboutToShow.connect(self._check)
 
@@ -93,6 +92,8 @@ class BarMenu(QToolButton):
             (self._levels.menuAction(), folding.thinking),
         ):
             action.setVisible(part in folded)
+        switches = [part.text() for part in (folding.automatic, folding.ask) if part in folded]
+        self.setToolTip(" · ".join(("Add pictures and files, see the commands", *switches)))
 
 
 def lines_of(widths: Collection[int], room: int, between: int) -> int:

@@ -123,10 +123,13 @@ class LessonsController(QObject):
     def _offer(self) -> None:
         lessons, done = self._lessons(), self._state.preferences.lessons
         counts = {name: value for name, value in done.items() if type(value) is int}
-        left = (one.id for one in lessons.values() if counts.get(one.id, 0) < len(one.steps))
-        chosen = next(left, "")
-        # Whoever left a lesson in the middle goes on with it.
-        if self._last in lessons and counts.get(self._last, 0) < len(lessons[self._last].steps):
+        left = [one.id for one in lessons.values() if counts.get(one.id, 0) < len(one.steps)]
+        names = list(lessons)
+        last = names.index(self._last) if self._last in lessons else -1
+        # Whoever left a lesson in the middle goes on with it, else with the next one.
+        following = names[last + 1 :] + names[: last + 1]
+        chosen = next((name for name in following if name in left), "".join(following[:1]))
+        if self._last in left:
             chosen = self._last
         self._pane.show_lessons(tuple(lessons.values()), counts, chosen)
 
@@ -185,8 +188,8 @@ class LessonsController(QObject):
             self._state.tasks.start("Beginning the lesson", self.begin_now(lesson))
 
     def explain_cut(self) -> None:
-        """Run the lesson on the cut at the step about it, on the cut that is shown, with the
-        answer: whoever asks has seen it."""
+        """Run the lesson on the cut at the step about it, on the cut that is shown, with the walk
+        to it: whoever asks has seen where it falls, and read its reason."""
         state = self._state
         shown = state.window.compaction.partition
         if shown is None or not isinstance(shown.preparation, Preparation):
@@ -204,7 +207,7 @@ class LessonsController(QObject):
 
     async def _explain(self, lesson: Lesson, at: int, place: Place) -> None:
         await self.begin_now(lesson, at, place)
-        self.run.answer()
+        self.run.explain()
 
     async def begin_now(self, lesson: Lesson, at: int = 0, given: Place | None = None) -> None:
         """Run a lesson from a step on. ``given``: where, instead of where its subject occurs."""

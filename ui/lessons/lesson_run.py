@@ -24,7 +24,7 @@ from explorer.services.lessons.answer import (
     situation_at,
 )
 from explorer.services.lessons.answers import ANSWERS
-from explorer.services.lessons.context_answers import running_sums
+from explorer.services.lessons.context_answers import running_sums, walk_lines
 from explorer.services.lessons.lesson import Lesson, Step
 from explorer.services.lessons.places import find_place, rules_sentence
 from ui.app_state import AppState
@@ -227,7 +227,7 @@ class LessonRun(QObject):
         is_about = place.instruction >= 0 and step.kind != "entry"
         if is_about:
             window.map.select(place.instruction)
-        elif not stays or step.then == "context":
+        elif self._given is None and (not stays or step.then == "context"):
             # What is shown beside the answer goes by the selected entry.
             window.map.select(place.at)
         window.map.set_sums(running_sums(now) if step.sums else {})
@@ -325,6 +325,24 @@ class LessonRun(QObject):
         self._show_total()
         self._light(step)
         QTimer.singleShot(0, self, self._scroll_to_answer)
+
+    def explain(self) -> None:
+        """Show how the walk back came to the cut, instead of a question. What is selected stays."""
+        step, now = self.step, self._now
+        if step is None or now is None or not self._is_asking:
+            return
+        try:
+            lines = walk_lines(now)
+        except NoAnswer:
+            self.answer()
+            return
+        self._is_asking = False
+        self._moves = True
+        self._draw_cut(step)
+        self._state.window.map.bring_cut()
+        self._moves = False
+        self._view.show_walk(now.made.keep.tokens, lines)
+        self._light(step)
 
     def _show_total(self) -> None:
         """At the end of a lesson with several predictions."""

@@ -21,8 +21,10 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.services.lessons.answer import Judged, Prediction
+from explorer.services.lessons.context_answers import WalkLine
 from explorer.services.lessons.lesson import Lesson, Step
 from ui import theme
+from ui.lessons.walk import WalkPicture
 from ui.lessons.words import meaning_of, plain, rich
 from ui.theme import S4, S8, S12, S16
 from ui.widgets.labels import Caption, ClickLabel, Hairline, LinkButton
@@ -90,6 +92,7 @@ class StepView(QWidget):
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         theme.bind_font(self.title, lambda: theme.ui_font(1, bold=True))
         self.text = TermLabel(self)
+        self.walk = WalkPicture(self)
         self.how = Caption("", self, wraps=True)
         self.chosen = QLabel(self)
         self.chosen.setWordWrap(True)
@@ -131,6 +134,7 @@ class StepView(QWidget):
         column.addWidget(self.where)
         column.addSpacing(S4)
         column.addWidget(self.text)
+        column.addWidget(self.walk)
         column.addWidget(self.how)
         choices = QWidget(self)
         self._choices = column_in(choices, S4)
@@ -181,7 +185,7 @@ class StepView(QWidget):
         self.next.setText("End lesson" if last else "&Next")
         self.total.hide()
         self._show_parts(answered=step.kind is None)
-        for label in (self.verdict, self.difference, self.reason, self.after):
+        for label in (self.verdict, self.difference, self.reason, self.after, self.walk):
             label.setVisible(False)
         self._line.setVisible(False)
         if step.kind is None:
@@ -255,6 +259,21 @@ class StepView(QWidget):
         self.number.setReadOnly(True)
         for button in self._options:
             button.setEnabled(False)
+        self._show_parts(answered=True)
+        self.next.setFocus()
+
+    def show_walk(self, kept: int, lines: Sequence[WalkLine]) -> None:
+        """Show the rule of the cut and the walk back to it, in the place of question and answer."""
+        self.title.setText("How the cut is found")
+        self.text.say(
+            "From the newest entry, at the bottom, the tokens are added up backwards: each bar is "
+            f"the sum so far. The dashed line is *Keep recent*, {kept:,}; at the first bar that "
+            "reaches it there is enough. The cut, the thick line, falls there, or at the next "
+            "valid place: never between a call and its result."
+        )
+        self.walk.show_walk(kept, lines)
+        self.how.setVisible(False)
+        self.after.say(self._step.after if self._step is not None else "")
         self._show_parts(answered=True)
         self.next.setFocus()
 

@@ -145,11 +145,11 @@ def columns() -> tuple[Column[LibraryRow], ...]:
         _figure("Entries", lambda row: full(row.session.entries),
                 lambda row: row.session.entries, "Entries on all branches", 68, shown_from=640),
         _figure("Branches", _branches, lambda row: row.session.branches,
-                "Ends of its tree: where somebody went back, as an undo does, counts as one "
-                "once something follows there", 76, shown_from=900),
+                "Ends of its tree. An undone compaction stays one, and where somebody went back "
+                "counts as one once something follows there", 76, shown_from=900),
         _figure("Compactions", lambda row: full(row.session.compactions),
                 lambda row: row.session.compactions,
-                "Compactions on all branches, undone ones among them", 96, shown_from=820),
+                "Compactions on all branches; undone ones do not count", 96, shown_from=820),
         _figure("Tokens", _sum(tokens_of), _by_tokens,
                 "What all its calls took, as the providers counted it", 104,
                 detail=_basis("Tokens", tokens_of)),

@@ -35,6 +35,11 @@ class FoundEntry(NamedTuple):
     session: str
 
     @property
+    def entry(self) -> str:
+        """Its number; an undone compaction is marked as one."""
+        return f"undone #{self.hit.index}" if self.hit.is_undone else f"#{self.hit.index}"
+
+    @property
     def line(self) -> str:
         """The matched line; its marks are where those of the hit are."""
         return self.hit.snippet.translate(_BLANK)
@@ -86,7 +91,8 @@ class HitsPanel(QWidget):
         columns: list[Column[FoundEntry]] = [
             Column("Session", lambda one: one.session, width=220,
                    detail=lambda one: one.session),
-            Column("Entry", lambda one: f"#{one.hit.index}", RIGHT, width=72),
+            Column("Entry", lambda one: one.entry, RIGHT, width=96,
+                   detail=lambda one: "This compaction was undone." if one.hit.is_undone else None),
             Column("Matched line", lambda one: one.line, stretch=True,
                    detail=lambda one: one.hit.snippet),
         ]  # fmt: skip

@@ -45,8 +45,11 @@ class SearchController(QObject):
         self._hits: list[int] = []
         self._at = -1
         self._number = 0
+        self._is_new = False
+        """Whether nobody has gone to a hit of this search yet."""
         self._bar.query_changed.connect(self.search)
         self._bar.step_requested.connect(self.step)
+        self._bar.entered.connect(lambda: self.step(0 if self._is_new else 1))
         self._bar.hit_chosen.connect(self._go_to)
         self._bar.left.connect(state.window.map.setFocus)
         self._shown = state.document
@@ -79,6 +82,7 @@ class SearchController(QObject):
         self._sessions.open(key, entry)
 
     def search(self, query: str, everywhere: bool) -> None:
+        self._is_new = True
         self._start(query, everywhere, jump=True)
 
     def _start(self, query: str, everywhere: bool, jump: bool) -> None:
@@ -129,6 +133,8 @@ class SearchController(QObject):
             results = await asyncio.to_thread(_rows_of, document, failed)
         if number != self._number:
             return
+        if errors and query and not results:
+            caption = caption or _no_error(query)
         results.sort(key=lambda one: one.entry)
         self._take([one.entry for one in results], jump)
         if jump:
@@ -149,12 +155,16 @@ class SearchController(QObject):
                 # Who closes the list looks for nothing more.
                 if number != self._number or (is_listed and not self._bar.results.isVisible()):
                     return
-                results += [_result(hit, titles[hit.key]) for hit in step.hits if hit.key in titles]
+                # Of what comes together, Return chooses what was taken back last.
+                found = sorted(step.hits, key=lambda hit: hit.is_undone)
+                results += [_result(hit, titles[hit.key]) for hit in found if hit.key in titles]
                 self._bar.show_results(results, caption=progress_words(step))
                 is_listed, note = True, step.note
         if number == self._number and (self._bar.results.isVisible() or not is_listed):
             cut = len(results) >= MOST_SHOWN
             caption = f"The newest {MOST_SHOWN} hits; there may be more." if cut else note
+            if errors and not results:
+                caption = f"{_no_error(query)} {note}".strip()
             self._bar.show_results(results, caption=caption)
 
     def _take(self, hits: list[int], jump: bool = True) -> None:
@@ -167,7 +177,8 @@ class SearchController(QObject):
         return bisect_left(self._hits, self._state.selected) % len(self._hits)
 
     def step(self, by: int) -> None:
-        """To the next (1) or previous (-1) hit, around the ends."""
+        """To the next (1) or previous (-1) hit, around the ends; 0: to the one that is marked."""
+        self._is_new = False
         if self._hits:
             at = self._at + by if self._at >= 0 else self._nearest() - (by < 0)
             self._at = at % len(self._hits)
@@ -182,10 +193,16 @@ class SearchController(QObject):
         self._state.state_changed.emit()
 
 
+def _no_error(query: str) -> str:
+    """Why a search of errors found none."""
+    return f"No error has the words “{query}”; without words, Errors lists all of a session."
+
+
 def _result(hit: SearchHit, title: str) -> SearchResult:
     return SearchResult(
-        hit.key, hit.index, title, hit.snippet, hit.marks, hit.kind, hit.flags, hit.time_ms
-    )
+        hit.key, hit.index, title, hit.snippet, hit.marks, hit.kind, hit.flags, hit.time_ms,
+        hit.is_undone,
+    )  # fmt: skip
 
 
 def _titles(store: Store, keys: Collection[int]) -> dict[int, str]:

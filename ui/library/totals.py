@@ -73,7 +73,8 @@ class TotalsStrip(QWidget):
             return
         self.sessions.setText(count(sums.sessions, "session"))
         entries, compactions = count(sums.entries, "entry", "entries"), sums.compactions
-        self.entries.setText(f"{entries} · {count(compactions, 'compaction')} on all branches")
+        self.entries.setText(f"{entries} · {count(compactions, 'compaction')}")
+        self.entries.setToolTip("On all branches; undone compactions do not count")
         tokens, tokens_known = tokens_of(sums.spent)
         cost, cost_known = cost_of(sums.spent)
         self.spent.setText(f"Tokens {tokens} · cost {cost}")

@@ -130,22 +130,22 @@ class Geometry(Struct, frozen=True):
     @property
     def band(self) -> tuple[float, float]:
         """Left edge and width of the bands over the active path."""
-        return self.px(8 if self.is_narrow else 12), self.px(10)
+        return self.px(5 if self.is_narrow else 12), self.px(8 if self.is_narrow else 10)
 
     @property
     def lane_step(self) -> float:
         """The distance between lanes; many lanes move together to leave the text its room."""
-        most = self.px(18 if self.is_narrow else 26)
-        room = max(most, 0.15 * self.width)
+        most = self.px(15 if self.is_narrow else 26)
+        room = max(most, (0.1 if self.is_narrow else 0.15) * self.width)
         return min(most, max(self.px(6), room / max(1, self.lanes - 1)))
 
     def lane_x(self, lane: int) -> float:
-        return round(self.px(34 if self.is_narrow else 52) + lane * self.lane_step)
+        return round(self.px(25 if self.is_narrow else 52) + lane * self.lane_step)
 
     @property
     def glyph_left(self) -> float:
-        least = self.px(80 if self.is_narrow else 108)
-        return max(least, self.lane_x(max(0, self.lanes - 1)) + self.px(30))
+        least, beside = (56, 18) if self.is_narrow else (108, 30)
+        return max(self.px(least), self.lane_x(max(0, self.lanes - 1)) + self.px(beside))
 
     def indent(self, lane: int) -> float:
         """How far the text of a branch is moved in."""
@@ -192,7 +192,7 @@ class Geometry(Struct, frozen=True):
     @property
     def text_right(self) -> float:
         if self.has_names:
-            return self.name_right - self.px(24 + 8 * self.digits)
+            return self.name_right - self.px((14 if self.is_narrow else 24) + 8 * self.digits)
         if self.has_bars:
             return self.name_right
         return self.width - self.px(84) if self.has_numbers else self.width - self.px(12)

@@ -25,6 +25,9 @@ def paint_threads(canvas: Canvas) -> None:
         first, last = rows.floor(before), rows.floor(after)
         if first >= last or last >= rows.count:
             continue
+        # Where neither has a row, its ends would be those of something else.
+        if rows.row(before) < 0 and rows.row(after) < 0:
+            continue
         top, bottom = geometry.middle(first), geometry.middle(last)
         if bottom < 0 or top > geometry.height:
             continue

@@ -377,19 +377,28 @@ class MapView(ZoomedArea):
         self.viewport().update()
 
     def _look_changed(self) -> None:
+        row, share = self._row_looked_at()
+        at_end = self._at_end
         self.inks = MapInks.make(self.devicePixelRatioF())
         self._update_bar()
+        if at_end:
+            self.scroll_to(self.verticalScrollBar().maximum())
+        else:
+            self._look_at(row, share)
         self.viewport().update()
         self.view_changed.emit()
 
     # painting --------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        at_end = self._at_end
+        at_end, looked_at = self._at_end, self._looked_at
+        stays = looked_at is not None and looked_at[2] == self.verticalScrollBar().value()
         super().resizeEvent(event)
         self._update_bar()
         if at_end:
             self.scroll_to(self.verticalScrollBar().maximum())
+        elif looked_at is not None and stays:
+            self._look_at(*looked_at[:2])
         self.view_changed.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -31,6 +31,9 @@ class ZoomedArea(QAbstractScrollArea):
         self._zoom = 1.0
         self._cut = -1
         self._at_end = True
+        self._looked_at: tuple[float, float, int] | None = None
+        """After a change of the look: a row, its share of the height, and the scroll bar's value
+        with which it is there; the panes around get their new sizes later."""
         self.setFrameShape(QFrame.Shape.NoFrame)
         # The minimap beside the map is its scroll bar.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -136,6 +139,20 @@ class ZoomedArea(QAbstractScrollArea):
         middle = rect.center().y()
         height = self.viewport().height()
         return middle if not rect.isEmpty() and 0 <= middle <= height else height / 2
+
+    def _row_looked_at(self) -> tuple[float, float]:
+        """Where the cut or the selected row is in sight, or the middle: as a row of the whole map,
+        and as a share of the height."""
+        geometry, at = self.geometry_now(), self.cut_line()
+        if not 0 < at < geometry.height:
+            at = self._anchor()
+        row = (at + geometry.offset - TOP) / geometry.row_height
+        return row, at / max(1.0, geometry.height)
+
+    def _look_at(self, row: float, share: float) -> None:
+        geometry = self.geometry_now()
+        self.scroll_to(row * geometry.row_height + TOP - share * geometry.height)
+        self._looked_at = row, share, self.verticalScrollBar().value()
 
     def fit_zoom(self) -> float:
         """The factor at which everything is on screen, at most 1."""

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.models.catalogue import cannot_summarize, only_summarizes
 from explorer.models.client import ModelClient
@@ -21,6 +21,7 @@ from ui.theme import set_tone
 from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.labels import ElidedLabel
 from ui.widgets.panels import row as line_of
+from ui.widgets.tabs import Tabs
 
 Purpose = Literal["agent", "summary", "setting"]
 Page = Literal["models", "keys", "servers"]
@@ -72,7 +73,7 @@ class ModelsDialog(Dialog):
         super().__init__(TITLES[around.purpose], parent)
         self._around = around
         self._client, self._start = client, start
-        self.pages = QTabWidget(self)
+        self.pages = Tabs(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Pages of the dialog")
         self.pages.tabBar().setAccessibleName("Models, keys and servers")

@@ -60,6 +60,8 @@ class SearchResult(NamedTuple):
     kind: int = -1
     flags: int = 0
     time_ms: float = 0.0
+    is_undone: bool = False
+    """Whether it is a compaction that was undone."""
 
     @property
     def line(self) -> str:
@@ -72,7 +74,8 @@ class SearchResult(NamedTuple):
         known = role_name(self.kind, self.flags) if self.kind >= 0 else ""
         made = QDateTime.fromMSecsSinceEpoch(int(self.time_ms))
         moment = QLocale().toString(made, "d MMM yyyy, HH:mm") if self.time_ms > 0 else ""
-        parts = (known[:1].upper() + known[1:], moment, self.session, f"#{self.entry}")
+        undone = "undone" if self.is_undone else ""
+        parts = (known[:1].upper() + known[1:], undone, moment, self.session, f"#{self.entry}")
         return " · ".join(part for part in parts if part)
 
 
@@ -81,6 +84,8 @@ class SearchBar(QWidget):
 
     query_changed = Signal(str, bool)
     """(query, in all sessions)"""
+    entered = Signal()
+    """Return: to the first hit that is shown, and then from one to the next."""
     step_requested = Signal(int)
     hit_chosen = Signal(int, int)
     """(session key, entry index)"""
@@ -222,10 +227,13 @@ class SearchBar(QWidget):
     def _enter(self, backwards: bool) -> None:
         if self._timer.isActive():
             self._emit()
+            self.entered.emit()
         elif self.results.isVisible() and self.everywhere.isChecked():
             self.results.choose_current()
+        elif backwards:
+            self.step_requested.emit(-1)
         else:
-            self.step_requested.emit(-1 if backwards else 1)
+            self.entered.emit()
 
     def show_results(
         self, rows: Sequence[SearchResult], current: int = 0, caption: str = ""

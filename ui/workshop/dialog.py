@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QSizePolicy,
-    QTabWidget,
     QWidget,
 )
 
@@ -23,6 +22,7 @@ from ui.widgets.labels import Caption
 from ui.widgets.name_list import NameRow
 from ui.widgets.notice import Notice
 from ui.widgets.panels import column_in, column_of, enable_unless
+from ui.widgets.tabs import Tabs
 from ui.workshop.pages import PreviewPage, TemplateEditor, VersionsPage
 from ui.workshop.trial_page import TrialPage
 
@@ -83,7 +83,7 @@ class WorkshopDialog(TwoPaneDialog):
         self.versions = VersionsPage(self)
         self.versions.taken.connect(self._take)
         self.trial = TrialPage(self)
-        self.tabs = QTabWidget(self)
+        self.tabs = Tabs(self)
         self.tabs.setDocumentMode(True)
         for page, title in (
             (self.editor, "Te&xt"),

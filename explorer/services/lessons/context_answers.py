@@ -5,6 +5,7 @@ it may fall, and what a split turn is.
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -232,6 +233,37 @@ def running_sums(now: Situation) -> dict[int, tuple[int, int]]:
     return dict(zip(entries, zip(weights, accumulate(weights), strict=True), strict=True))
 
 
+class WalkLine(NamedTuple):
+    """An entry of the walk back: its tokens, the sum from the newest entry up to it, and what
+    happens there."""
+
+    entry: int
+    tokens: int
+    total: int
+    note: str
+
+
+_AROUND = 2
+"""Entries of the walk that are named on each side of where it ends."""
+
+
+def walk_lines(now: Situation) -> list[WalkLine]:
+    """The walk back in short, upwards: the newest entry, those where as much as is kept is reached
+    and where the cut falls, and those beside them. Raises NoAnswer where nothing is walked."""
+    reached, made = walk_reached(now).entries[0], now.made
+    sums, notes = running_sums(now), {reached: "enough"}
+    cut = made.path[made.cut]
+    notes[cut] = "enough, the cut is above it" if cut == reached else "the cut is above it"
+    entries = list(sums)
+    marked = [entries.index(entry) for entry in notes if entry in sums]
+    near = range(max(0, min(marked) - _AROUND), min(len(entries), max(marked) + _AROUND))
+    shown = sorted({0, *near}, reverse=True)
+    return [
+        WalkLine(entry, *sums[entry], notes.get(entry, ""))
+        for entry in (entries[at] for at in shown)
+    ]
+
+
 def cut_of_half(now: Situation) -> Answer:
     """The entry before which the cut would fall if half as much were to be kept."""
     made, place = now.made, now.place
@@ -255,11 +287,12 @@ def tokens_summarized(now: Situation) -> Answer:
     """How many tokens a summary would take the place of."""
     shown, made = now.shown, now.made
     return Answer(
-        f"{shown.tokens_summarized:,} tokens before #{made.first_kept} are summarized, of long "
-        "results only a part is sent. The summary is guessed at "
-        f"{shown.tokens_after_estimate - shown.tokens_kept:,} (a tenth of what it tells, no less "
-        f"than the one before it): the context's entries fall from {shown.context_estimate:,} to "
-        f"about {shown.tokens_after_estimate:,} tokens.",
+        f"{shown.tokens_summarized:,} tokens before #{made.first_kept} are summarized; the "
+        "summarizer gets long tool results shortened. How long its summary will be is not known "
+        "before: a tenth of what is summarized is expected, or as much as the summary that it "
+        "takes the place of, where that is longer. With the "
+        f"{shown.tokens_after_estimate - shown.tokens_kept:,} tokens expected here the context's "
+        f"entries fall from {shown.context_estimate:,} to about {shown.tokens_after_estimate:,}.",
         number=shown.tokens_summarized,
     )
 

@@ -36,7 +36,8 @@ def test_in_a_low_window_there_is_one_line_and_the_rest_is_in_the_menu(
     assert bar.lines_needed() == 0
     assert not any(one.isVisible() for one in switches)
     assert bar.mode.isVisible(), "what it may do unasked stays in sight"
-    assert {"Automatic c&ompaction", "Ask &before each automatic compaction"} <= titles(bar)
+    assert {"Auto-c&ompact", "Ask &before compacting"} <= titles(bar)
+    assert "Auto-compact · Ask before compacting" in bar.more.toolTip(), "where they are"
     assert ("Choose folder…" in titles(bar)) != bar.workspace.isVisible()
     assert ("&Thinking" in titles(bar)) == (thinks and not bar.thinking.isVisible())
     bar.set_low(False)

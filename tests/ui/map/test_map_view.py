@@ -503,3 +503,18 @@ def test_a_branch_summary_without_words_is_named_by_its_first_message(show: Show
     asked = talk.document.payloads.shown.previews([first])[0]
     number = summary - first
     assert pane.model.texts.line(summary) == f"Branch summary ({number} entries): {asked}"
+
+
+def test_a_thread_is_drawn_only_where_one_of_its_ends_has_a_row(
+    show: Show, branchy: Branchy
+) -> None:
+    """Else it would run from one entry to another that have nothing to do with each other."""
+    pane = show(branchy.document)
+    pane.set_filter(RowFilter.USER_ONLY)
+    users = pane.view.visible_rows()
+    above, below = users[-4] + 1, users[-2] + 1
+    without = picture(pane)
+    pane.set_threads(((above, below),))
+    assert picture(pane) == without
+    pane.set_threads(((users[-4], below),))
+    assert picture(pane) != without

@@ -14,6 +14,7 @@ from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, Stall
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.steps import commit, draft
 from ui.branching.agent_stop import StopAgentDialog
 from ui.branching.difference import (
     DifferenceWindow,
@@ -482,3 +483,23 @@ async def test_rows_of_models_are_added_and_removed(house: House, server: ChatSe
     live.keys("Esc")
     await live.until(lambda: live.session.runs.dialog is None, "the end of the dialog")
     await live.idle()
+
+
+async def test_branches_of_compactions_say_what_they_free(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+3")
+    await draft(live)
+    made = await commit(live)
+    live.keys("Ctrl+Z")
+    await live.until(lambda: live.document.leaf != made, "the undo")
+    await live.idle()
+    await draft(live)
+    await commit(live)
+    window = await compared(live, made)
+    words, found = live.words(window), window.found
+    assert found is not None
+    fold = live.window.map.model.fold(made)
+    assert fold is not None and fold.tokens_after is not None
+    assert found.right.freed == fold.tokens_before - fold.tokens_after, "as on the map"
+    assert words.count("tokens less, by its compaction") == 2
+    assert words.count("the session did not go on after it") == 2

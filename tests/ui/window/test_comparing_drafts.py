@@ -46,6 +46,7 @@ async def test_two_compactions_stand_side_by_side(house: House) -> None:
     found = window.compared
     assert found is not None and found.difference is not None
     assert {key.number for key in found.keys} == {105, 197}
+    assert "in other words" in window.facts.text() and "differ" not in window.facts.text()
     assert [block.title.text() for block in window.sections.blocks] == [
         row.title for row in found.difference.sections
     ]

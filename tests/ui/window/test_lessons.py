@@ -400,6 +400,7 @@ async def test_why_here_opens_the_step_on_that_cut(house: House) -> None:
     live.keys("Ctrl+3")
     await live.idle()
     made, before = prepared(live), state_of(live)
+    selected = live.window.map.selected
     asks = live.window.compaction.setup.following.learn
     assert "lesson" in asks.toolTip()
     live.click(asks)
@@ -407,13 +408,32 @@ async def test_why_here_opens_the_step_on_that_cut(house: House) -> None:
     await live.until(lambda: pupil.pane.runs_lesson, "the lesson")
     await live.idle()
     assert pupil.step.answer == "cut_entry"
-    assert pupil.pane.step.reason.text().endswith(made.reason)
+    step, view = pupil.pane.step, live.window.map.view
+    assert made.reason not in live.words(step), "what was read already"
+    assert pupil.pane.area.verticalScrollBar().value() == 0 and step.walk.isVisible()
+    assert f"#{made.first_kept}: " in step.walk.accessibleDescription()
+    assert live.window.map.selected == selected
+    assert 0 < view.cut_line() < view.viewport().height()
     assert f"before #{made.first_kept}" in pupil.pane.step.where.text()
     live.keys("Esc", to=pupil.pane)
     await live.idle()
     assert live.tab == "compaction"
     assert live.window.library.isVisible() and not pupil.pane.isVisible()
     assert state_of(live) == before
+
+
+async def test_the_lesson_after_the_one_that_ended_is_chosen(house: House) -> None:
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("pruning")
+    while pupil.lessons.step is not None:
+        if pupil.lessons.is_asking:
+            live.click(pupil.pane.step.skip)
+            await live.until(lambda: not pupil.lessons.is_asking, "the answer")
+        await pupil.next()
+    await live.until(lambda: not pupil.pane.runs_lesson, "the list")
+    assert pupil.pane.list.name == "losses"
 
 
 async def test_the_answer_is_asked_for_at_a_place_that_stays(house: House) -> None:

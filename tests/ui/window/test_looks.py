@@ -16,6 +16,7 @@ from tests.ui.window.running import RunningWindow, on_screen, sample_path, visib
 from tests.ui.window.steps import ask_to_leave, draft
 from tests.ui.window.test_audit import audited
 from ui import theme
+from ui.compaction.setup_page import FEW_ROWS
 from ui.main_window import TABS
 from ui.widgets.notice import Notice
 
@@ -172,6 +173,9 @@ async def test_the_ledger_shows_whole_rows(house: House, size: tuple[int, int], 
     assert whole_rows(table) >= rows
     live.window.compaction.automatic.clear()
     live.window.compaction.show_notice(Notice("done", "It was taken back.", "Kept"))
+    await live.settle(8)
+    assert whole_rows(table) >= min(rows, FEW_ROWS), "they give a notice its room"
+    live.window.compaction.notice.dismiss()
     await live.settle(8)
     assert whole_rows(table) >= rows
 

@@ -78,7 +78,12 @@ async def test_a_cut_by_other_rules_than_the_agents_own_says_so(
 ) -> None:
     live = await house.start(session=rollout(tmp_path))
     live.keys("Ctrl+K")
-    why = live.window.compaction.setup.why
+    setup = live.window.compaction.setup
+    why = setup.why
+    await live.until(lambda: why.text(), "why nothing is cut")
+    assert "No profile" not in why.accessibleName(), "where nothing is cut no other rule is missed"
+    setup.keep.track.setFocus()
+    live.keys("Home")
     words = "No profile has the rules of Codex CLI, which may cut elsewhere."
     await live.until(lambda: words in why.accessibleName() and words in why.text(), "that sentence")
     live.session.sessions.import_files([sample_path()])

@@ -11,7 +11,7 @@ from explorer.compaction.partition import Verdict
 from explorer.compaction.pruning import prune_note
 from tests.pruned_sample import write_much_output
 from tests.ui.window.house import House
-from tests.ui.window.running import RunningWindow
+from tests.ui.window.running import RunningWindow, sample_path
 from ui.compaction.prune_dialog import PruneDialog
 
 FIRST = 2
@@ -172,3 +172,16 @@ async def test_a13_what_there_is_not_to_prune_is_said(house: House, tmp_path: Pa
     assert "Nothing would be pruned." in live.words(dialog)
     live.press_button("Close", dialog)
     await live.back()
+
+
+async def test_where_nothing_is_pruned_the_limits_stand_below_the_sentence(house: House) -> None:
+    live = await house.start(sample_path())
+    dialog = await ask(live)
+    dialog.minimum.setValue(1_000_000)
+    await live.settle(20)
+    assert dialog.nothing.isVisible() and not dialog.table.isVisible()
+    parts = (dialog.outcome, dialog.facts, dialog.protect, dialog.minimum)
+    for part, below in pairwise(parts):
+        assert 0 <= below.y() - part.geometry().bottom() < 24
+    dialog.reject()
+    await live.idle()

@@ -200,7 +200,7 @@ async def test_a_row_of_a_narrow_map_has_the_number_of_its_entry(house: House) -
     geometry = live.window.map.view.geometry_now()
     assert geometry.has_names and not geometry.has_numbers
     room = geometry.text_right - geometry.text_left
-    assert room > geometry.px(80), "and some words before it"
+    assert room > geometry.px(130), "and some words before it"
 
 
 @pytest.mark.parametrize("large_text", [100, 150, 200], indirect=True)

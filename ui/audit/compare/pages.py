@@ -163,7 +163,10 @@ class SectionsView(QWidget):
         self.only_apart.setChecked(False)
         self.only_apart.toggled.connect(lambda _on: self._hide_equal())
         caption = Caption(
-            "What the reference does not say is marked and underlined.", self, wraps=True
+            "Marked and underlined: what the reference does not say, and in the reference what "
+            "none of the others says.",
+            self,
+            wraps=True,
         )
         self._names = QWidget(self)
         self._name_line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._names)

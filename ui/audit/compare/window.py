@@ -13,10 +13,10 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QPushButton,
-    QTabWidget,
     QWidget,
 )
 
+from explorer.audit.difference import SectionRow
 from explorer.compaction.profile import Profile
 from explorer.models.catalogue import ModelInfo
 from ui.audit.compare.pages import CandidateFigures, DriftView, FindingsTable, SectionsView
@@ -34,6 +34,7 @@ from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import column_of, push_button, row, row_in
 from ui.widgets.steps import StepRunner
 from ui.widgets.table import Column, Table, TableModel
+from ui.widgets.tabs import Tabs
 
 SHORT = 15
 """Characters of a list box: the strip is to take one line, or two with large text."""
@@ -96,7 +97,8 @@ class TryStrip(QWidget):
         self.model.set_models([(model.id, model.label) for model in models], before)
         now = self.profile.currentData()
         self.profile.clear()
-        self.profile.addItem("Rules as on the tab Compaction", "")
+        self.profile.addItem("Present rules", "")
+        self.profile.setItemData(0, "Those of the tab Compaction", Qt.ItemDataRole.ToolTipRole)
         for name, profile in profiles.items():
             self.profile.addItem(f"Rules of {profile.title}", name)
         self.profile.setCurrentIndex(max(0, self.profile.findData(now)))
@@ -148,7 +150,7 @@ class TryStrip(QWidget):
             self.try_asked.emit(self.wish())
 
 
-NO_DRAFT = "None of them is a draft. Try another below: it can be committed here."
+NO_DRAFT = "None of them is a draft. One that you try here can be committed."
 
 
 class CommitStrip(QWidget):
@@ -207,6 +209,21 @@ class CommitStrip(QWidget):
     def _press(self) -> None:
         if (one := self.chosen()) is not None:
             self.commit_asked.emit(one)
+
+
+def _sections_words(rows: Sequence[SectionRow]) -> str:
+    """How many sections are the same, told otherwise, and not in all of the summaries."""
+    same = sum(row.is_equal for row in rows)
+    lacking = sum(bool(row.missing) for row in rows)
+    told = len(rows) - same - lacking
+    parts = [
+        f"{number:,} {words}"
+        for number, words in (
+            (same, "the same in all"), (told, "in other words"), (lacking, "not in all"),
+        )
+        if number
+    ]  # fmt: skip
+    return f"{count(len(rows), 'section')}: {', '.join(parts)}"
 
 
 MOST = 4
@@ -280,7 +297,7 @@ class CompareDraftsWindow(ComparisonWindow):
             part.hide()
 
     def _make_sides(self) -> None:
-        self.pages = QTabWidget(self)
+        self.pages = Tabs(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of the comparison")
         self.sections = SectionsView(self)
@@ -409,7 +426,6 @@ class CompareDraftsWindow(ComparisonWindow):
             self.tell("Summaries compared", ALONE)
             return
         names = [one.name for one in shown.candidates]
-        apart = sum(not row.is_equal for row in shown.sections)
         closed = [
             one.name for one in shown.candidates if one.fidelity and not one.fidelity.is_readable
         ]
@@ -417,7 +433,7 @@ class CompareDraftsWindow(ComparisonWindow):
             [f"Encrypted by the provider or not recorded: {', '.join(closed)}"] if closed else []
         )
         if len(closed) < len(names):
-            words.append(f"{apart} of {count(len(shown.sections), 'section')} differ")
+            words.append(_sections_words(shown.sections))
         for at, name in enumerate(names):
             if at != shown.reference and not closed and shown.candidates[at].fidelity is not None:
                 mine = sum(row.has(at) for row in shown.findings)

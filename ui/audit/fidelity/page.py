@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QStackedWidget,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -38,6 +37,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.marked import mark, marked
 from ui.widgets.panels import EmptyState, column_in, enable_unless, reach_behind
+from ui.widgets.tabs import Tabs
 
 ELSEWHERE = (
     "What was kept word for word is on the page Ledger, what was done again after it under "
@@ -271,7 +271,7 @@ class FidelityPage(QWidget):
         self.given.link.connect(
             lambda link: self.entry_requested.emit(int(link.removeprefix("entry:")))
         )
-        self.pages = QTabWidget(self._body)
+        self.pages = Tabs(self._body)
         self.pages.setDocumentMode(True)
         self.pages.setUsesScrollButtons(True)
         self.pages.setAccessibleName("Findings and summary")

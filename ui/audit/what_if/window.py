@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QLabel,
     QScrollArea,
-    QTabWidget,
     QWidget,
 )
 
@@ -33,6 +32,7 @@ from ui.widgets.labels import Caption, Hairline
 from ui.widgets.loader import Loader
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import WholeArea, column_in, labelled, push_button, stacked
+from ui.widgets.tabs import Tabs
 
 LEAST_WINDOW, MOST_WINDOW = 2_000, 10_000_000
 
@@ -225,7 +225,7 @@ class WhatIfWindow(QDialog):
         yield
         over_time = self._over_time()
         yield
-        self.pages = QTabWidget(self)
+        self.pages = Tabs(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of what if")
         self.pages.addTab(self._scrolled(over_time), "&Over the session")
