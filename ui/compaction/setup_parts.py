@@ -420,7 +420,7 @@ class OutcomePart(QWidget):
         self._restyle()
 
     def _restyle(self) -> None:
-        self.model.setMinimumWidth(scaled(56))
+        self.model.setMinimumWidth(scaled(98))
         if self._shown is not None:
             self.show_partition(self._shown)
 

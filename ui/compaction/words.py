@@ -61,8 +61,8 @@ def place_words(at: int, leaf: int, selected: int) -> tuple[str, int, str]:
     if at != leaf:
         return f"Previewed at #{at}", leaf, f"at the leaf, #{leaf}, instead"
     if selected in (-1, leaf):
-        return f"Previewed at the leaf, #{leaf}", -1, ""
-    return f"Previewed at the leaf, #{leaf}", selected, f"preview at #{selected} instead"
+        return f"At the leaf, #{leaf}", -1, ""
+    return f"At the leaf, #{leaf}", selected, f"preview at #{selected} instead"
 
 
 _TELLING_RATIO = 0.05

@@ -332,7 +332,7 @@ def test_preview_at_another_entry_is_named(panel: CompactionPanel) -> None:
     panel.set_at(60)
     assert "Previewed at #60;" in place.text()
     panel.set_at(None)
-    assert "Previewed at the leaf" in place.text()
+    assert "At the leaf" in place.text()
 
 
 def test_a_hand_made_draft_shows_up(panel: CompactionPanel) -> None:

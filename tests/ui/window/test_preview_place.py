@@ -30,11 +30,11 @@ async def test_a_preview_at_the_leaf_offers_the_entry_that_is_pointed_at(house: 
     live = await house.start(sample_path())
     live.keys("Ctrl+K")
     leaf = live.document.leaf
-    assert place(live).accessibleName() == f"Previewed at the leaf, #{leaf}"
+    assert place(live).accessibleName() == f"At the leaf, #{leaf}"
     entry = await point_up(live)
     live.keys("Ctrl+K")
     await live.settle()
-    words = f"Previewed at the leaf, #{leaf}; preview at #{entry} instead"
+    words = f"At the leaf, #{leaf}; preview at #{entry} instead"
     assert place(live).accessibleName() == words
     await live.tab_to(place(live))
     live.keys("Return")
