@@ -89,11 +89,13 @@ def provider_words(shown: Partition) -> str:
 
 def sum_words(shown: Partition, summary_tokens: int, *, guessed: bool = False) -> str:
     """What the context is after a compaction: ``kept 18.1k + summary ≈2.3k + 47.8k beyond the
-    entries``. ``guessed``: the size of the summary is."""
+    entries``. ``guessed``: the size of the summary is. Where the provider counts otherwise, what
+    lies beyond changes with what is freed, and has no number of its own."""
     about = MARK if guessed else ""
     parts = [f"kept {short(shown.tokens_kept)}", f"summary {about}{short(summary_tokens)}"]
     if beyond := shown.beyond_with(summary_tokens):
-        parts.append(f"{short(beyond)} beyond the entries")
+        is_same = shown.preparation.size.ratio == 1
+        parts.append(f"{short(beyond) if is_same else 'what lies'} beyond the entries")
     return " + ".join(parts)
 
 

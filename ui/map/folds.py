@@ -9,13 +9,14 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from explorer.audit.provenance import Known
-from explorer.compaction.context_size import reported_after, sizes_around
+from explorer.compaction.context_size import context_size, reported_after, sizes_around
 from explorer.compaction.path_view import sent_on
+from explorer.compaction.profile import PROFILES
 from explorer.session.columns import SessionColumns
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
-from ui.audit.known import NOT_RECORDED, marked
+from ui.audit.known import MARK, NOT_RECORDED, marked
 from ui.map.layout import Lanes
 from ui.widgets.figures import short
 
@@ -119,6 +120,8 @@ class ContextSizes(NamedTuple):
     """Of the whole before, as it was recorded; 0 where it was not."""
     reported: int
     """Of the whole as the provider counted it with the next reply; 0 without one."""
+    expected: int
+    """Of the whole where no reply came yet, by the reports before; 0 where nothing is known."""
 
     @property
     def is_recorded(self) -> bool:
@@ -126,20 +129,32 @@ class ContextSizes(NamedTuple):
         return bool(self.recorded and self.reported)
 
     def words(self, known: Known) -> str:
-        """``184.2k → 23.8k``; where the whole is not recorded, of the entries alone, with marks
-        where they are inferred: ``entries ≈148.1k → ≈4.8k``."""
+        """``184.2k → 23.8k``; before the next reply ``184.2k → ≈23.8k``; where the whole is not
+        recorded, of the entries alone, with marks where they are inferred: ``entries ≈148.1k →
+        ≈4.8k``."""
         if self.is_recorded:
             return f"{short(self.recorded)} → {short(self.reported)}"
+        if self.recorded and self.expected:
+            return f"{short(self.recorded)} → {MARK}{short(self.expected)}"
         return "entries " + " → ".join(
             NOT_RECORDED if size is None else marked(short(size), known)
             for size in (self.before, self.after)
         )
 
 
-def sizes_of(tree: SessionTree, compaction: int, counted: tuple[int, int | None]) -> ContextSizes:
+def sizes_of(
+    tree: SessionTree,
+    compaction: int,
+    counted: tuple[int, int | None],
+    weights: Sequence[int] | None = None,
+) -> ContextSizes:
     """The sizes around a compaction; ``counted``: of the entries, see ``sizes_around``."""
     recorded = max(0, tree.columns.compactions[compaction].tokens_before)
-    return ContextSizes(*counted, recorded, reported_after(tree, compaction))
+    reported, expected = reported_after(tree, compaction), 0
+    if recorded and not reported and counted[1] is not None:
+        size = context_size(tree, context_at(tree, compaction), PROFILES["explorer"], weights)
+        expected = size.shown if size.beyond else 0
+    return ContextSizes(*counted, recorded, reported, expected)
 
 
 class Fold(NamedTuple):
@@ -159,7 +174,7 @@ def fold_of(tree: SessionTree, compaction: int, weights: Sequence[int] | None = 
     ``weights``: tokens per entry where another counter than the estimate counts. Raises KeyError
     when the entry is not a compaction.
     """
-    sizes = sizes_of(tree, compaction, sizes_around(tree, compaction, weights))
+    sizes = sizes_of(tree, compaction, sizes_around(tree, compaction, weights), weights)
     folded = folded_by(tree, compaction)
     sent = sent_on(tree, folded, folded.gather(tree.columns.kind))
     earlier = latest_above(tree, tree.columns.parent[compaction], Kind.COMPACTION)

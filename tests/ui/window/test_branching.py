@@ -499,7 +499,7 @@ async def test_branches_of_compactions_say_what_they_free(house: House) -> None:
     words, found = live.words(window), window.found
     assert found is not None
     fold = live.window.map.model.fold(made)
-    assert fold is not None and fold.tokens_after is not None
-    assert found.right.freed == fold.tokens_before - fold.tokens_after, "as on the map"
+    assert fold is not None and fold.sizes.after is not None
+    assert found.right.freed == fold.sizes.before - fold.sizes.after, "as on the map"
     assert words.count("tokens less, by its compaction") == 2
     assert words.count("the session did not go on after it") == 2

@@ -437,4 +437,5 @@ def _named(entry: Entry, answers: list[CallAnswer]) -> list[CallAnswer]:
 def _sizes(document: Document, entry: int, kind: Kind) -> ContextSizes | None:
     if kind is not Kind.COMPACTION:
         return None
-    return sizes_of(document.tree, entry, document.tokens.sizes_around(entry))
+    tokens = document.tokens
+    return sizes_of(document.tree, entry, tokens.sizes_around(entry), tokens.weights)

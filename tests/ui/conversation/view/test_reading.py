@@ -212,6 +212,16 @@ def test_the_sizes_of_a_compaction_are_those_of_the_provider_where_both_are_reco
     assert "184.2k → 22.3k" in mark.words and not mark.tip
 
 
+def test_before_the_next_reply_the_size_after_a_compaction_goes_by_the_reports_before_it() -> None:
+    talk = Talk()
+    talk.user("go")
+    talk.reply("Done.")
+    talk.add("compaction", summary="No flake.", firstKeptEntryId="e0000000",
+             tokensBefore=22_296)  # fmt: skip
+    (mark,) = (part for part in shown(talk, 2) if isinstance(part, Row))
+    assert "22.3k → about 22.3k" in mark.words, "but for a few words nothing was freed"
+
+
 def test_pictures_and_very_long_messages() -> None:
     talk = Talk()
     talk.user("see", image())
