@@ -185,7 +185,7 @@ def compact(seen: dict[str, Any]) -> dict[str, Any]:
 
     def grown() -> list[dict[str, Any]] | None:
         now = items("list", "Session map")
-        return now if now[-1]["name"] != seen["map"][-1]["name"] else None
+        return now if "ompaction" in now[-1]["name"] else None
 
     seen["map after"] = wait("the compaction on the map", grown)
     return seen
