@@ -25,12 +25,16 @@ from explorer.audit.generations import (
 from explorer.audit.ledger import Ledger, ledger_at
 from explorer.audit.losses import find_losses
 from explorer.audit.provenance import Provenance
-from explorer.compaction.context_size import context_size, counted_size, first_report
+from explorer.compaction.context_size import (
+    context_size,
+    counted_size,
+    first_report,
+    reported_after,
+)
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.reasons import count_text
 from explorer.session.context import context_at
 from explorer.session.entries import CompactionSummary
-from explorer.session.kinds import Kind, selector
 from explorer.session.tree import Path, SessionTree
 
 
@@ -210,7 +214,7 @@ def overview(
         strip,
         tuple(audits.values()),
         _recorded_after(ledger, read),
-        _reported_after(ledger, leaf),
+        _reported_after(ledger),
         _difference(ledger, weights),
     )
     if moment is None:
@@ -218,7 +222,7 @@ def overview(
     then = ledger_at(tree, leaf, moment, profile, settings=sizes, **given)  # type: ignore[arg-type]
     return replace(
         result, moment=moment, ledger=then, recorded_after=_recorded_after(then, read),
-        reported_after=_reported_after(then, leaf), difference=_difference(then, weights),
+        reported_after=_reported_after(then), difference=_difference(then, weights),
     )  # fmt: skip
 
 
@@ -229,16 +233,8 @@ def _recorded_after(ledger: Ledger, read: ReadEntries | None) -> int | None:
     return body.tokens_after if isinstance(body, CompactionSummary) else None
 
 
-def _reported_after(ledger: Ledger, leaf: int) -> int:
-    """``leaf``: the end of the whole path, which may go on after the moment."""
-    if ledger.in_force < 0:
-        return 0
-    columns, path = ledger.tree.columns, ledger.tree.path(leaf)
-    after = path.position(ledger.in_force) + 1
-    compactions = path[after:].select(columns.kind, selector({Kind.COMPACTION}))
-    stop = path.position(compactions[0]) if len(compactions) else len(path)
-    reply = first_report(ledger.tree, path[after:stop])
-    return columns.usage[reply] if reply >= 0 else 0
+def _reported_after(ledger: Ledger) -> int:
+    return reported_after(ledger.tree, ledger.in_force) if ledger.in_force >= 0 else 0
 
 
 def _difference(ledger: Ledger, weights: Sequence[int] | None) -> str:

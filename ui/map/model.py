@@ -264,6 +264,7 @@ class MapModel(QObject):
 
     def entries_appended(self, first: int, count: int) -> None:
         """The tree has grown. Costs as much as there are new entries, on a path that goes on."""
+        self.texts.forget_unanswered()
         if not self.is_complete:
             # The layout under way starts from before; what came since is taken in at its end.
             self.groups += categories(self.tree.columns, len(self.groups))

@@ -137,6 +137,10 @@ class TextCache:
         """Forget the sizes of folds: the counts have changed."""
         self._folds.clear()
 
+    def forget_unanswered(self) -> None:
+        """Forget the sizes of folds that no reply followed yet: one may have come."""
+        self._folds = {at: fold for at, fold in self._folds.items() if fold.sizes.reported}
+
     def sizes_known(self, entry: int) -> Known:
         """How a compaction's sizes are known, looked up once."""
         if entry not in self._sizes:

@@ -98,6 +98,9 @@ class SessionViewsController(QObject):
         document, window = self._state.document, self._state.window
         assert document is not None
         window.map.entries_appended(change.first, change.count)
+        if any(document.tree.columns.usage[change.first : change.first + change.count]):
+            # A reply tells the size that the compaction before it left.
+            window.agent.recount()
         window.compaction.refresh()
         self._state.tasks.start("Counting tokens", document.tokens.count_new())
         self._status()

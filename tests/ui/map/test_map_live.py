@@ -44,6 +44,19 @@ def test_the_map_follows_a_growing_session_when_it_is_at_the_end(show: Show) -> 
     ]
 
 
+def test_the_next_reply_tells_what_a_compaction_left(show: Show) -> None:
+    talk = Talk()
+    first = talk.user("Go.")
+    talk.reply("Done.")
+    kept = talk.document.tree.columns.ids[first]
+    at = talk.entry("compaction", summary="All.", firstKeptEntryId=kept, tokensBefore=184_200)
+    pane = show(talk.document)
+    assert "entries" in pane.model.texts.line(at)
+    reply = talk.reply("On.", usage={"input": 23_700, "output": 100, "totalTokens": 23_800})
+    pane.entries_appended(reply, 1)
+    assert "184.2k → 23.8k" in pane.model.texts.line(at)
+
+
 def test_the_map_stays_where_a_person_reads(show: Show) -> None:
     talk = Talk()
     talk.turns(30, size=20)
