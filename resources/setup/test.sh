@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what the tests need, where it is missing, and runs them on every core.
+# Installs what the tests need, where it is missing, and runs them, in one process more
+# than there are cores.
 # Arguments are passed on to pytest: `sh resources/setup/test.sh tests/project`.
 
 # shellcheck source=resources/setup/common.sh
