@@ -424,8 +424,8 @@ def expected_words(expected: Expected | None) -> str:
     if expected is None or not expected.found:
         return NOT_COMPARED
     return (
-        f"As long a stretch without a compaction has {expected.number:.1f} such things on average; "
-        f"the one at this compaction has {expected.found:,}."
+        f"Over {expected.before:,} entries before it and {expected.after:,} after: "
+        f"{expected.found:,} here, {expected.number:.1f} on average at places without a compaction."
     )
 
 
