@@ -59,6 +59,9 @@ class ContextSize(NamedTuple):
     ratio: float = 1.0
     """What the provider counts for each of our tokens, by how its reports grew with the entries.
     What a compaction frees is counted by it."""
+    put_back: int = 0
+    """Of what lies beyond the entries: what the agent put back after the compaction in force. The
+    next compaction takes it away too."""
 
     @property
     def shown(self) -> int:
@@ -75,7 +78,7 @@ class ContextSize(NamedTuple):
         if not (beyond := self.beyond_of(before)):
             return after
         whole = before + beyond
-        return max(after, whole - round(self.ratio * (before - after)))
+        return max(after, whole - round(self.ratio * (before + self.put_back - after)))
 
 
 def context_size(
@@ -103,6 +106,7 @@ def context_size(
         return ContextSize(
             reported, reported, 0, known, by,
             ratio=_ratio(tree, context, profile, measured),
+            put_back=_put_back(tree, context, measured),
         )  # fmt: skip
     last = _last_usage(tree, context, profile)
     trailing = len(messages) - last - 1
@@ -112,13 +116,17 @@ def context_size(
     counter = _counter(profile, measured)
     if last < 0:
         beyond, ratio = _beyond(tree, context, profile, measured) if messages else (0, 1.0)
-        return ContextSize(counted, 0, counted, -1, counter, beyond, ratio)
+        put_back = _put_back(tree, context, measured) if beyond else 0
+        return ContextSize(counted, 0, counted, -1, counter, beyond, ratio, put_back)
     reported = columns.usage[messages[last]]
     source = _reporter(tree, messages[last])
     if trailing and source != counter:
         source += f" + {counter} of {trailing} newer"
     ratio = _ratio(tree, context, profile, measured)
-    return ContextSize(reported + counted, reported, counted, last, source, ratio=ratio)
+    return ContextSize(
+        reported + counted, reported, counted, last, source, ratio=ratio,
+        put_back=_put_back(tree, context, measured),
+    )  # fmt: skip
 
 
 def _reporter(tree: SessionTree, reply: int) -> str:

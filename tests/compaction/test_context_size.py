@@ -112,6 +112,25 @@ def test_what_an_agent_puts_back_after_a_compaction_is_expected() -> None:
     )
 
 
+def test_what_was_put_back_after_one_compaction_is_freed_by_the_next() -> None:
+    session = Session()
+    session.user(100)
+    reported(session, 1.0, 100)
+    reply = session.reply(calls=[("read", "a.py")])
+    session.result(4_000, call=f"c{reply}.0")
+    reported(session, 1.0, 4_101 + session.tree.columns.estimate[reply])
+    compacted(session, put_back=PutBack(3, 5_000))
+    session.user(800)
+    newest = session.user(1_000)
+    reported(session, 1.0, 4_000 + 200 + 1_800)
+    shown = session.partition(1_000)
+    assert shown.whole_before == SYSTEM + 6_001
+    promised = shown.whole_with(300)
+    assert promised == pytest.approx(SYSTEM + shown.after(300), abs=2)
+    session.compaction(newest, "word" * 300)
+    assert size_of(session).shown == pytest.approx(promised, abs=2)
+
+
 def test_what_is_too_much_for_a_system_prompt_is_not_expected() -> None:
     session = Session()
     session.user(10)
