@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from explorer.audit.source_agent import has_profile
 from explorer.compaction.partition import Partition
@@ -58,7 +58,10 @@ class CompactionController(QObject):
         window.map.selection_changed.connect(panel.show_entry)
         window.map.cut_dragged.connect(panel.set_cut)
         window.map.cut_dropped.connect(self._cut_dropped)
-        window.inspector.currentChanged.connect(lambda _tab: self._tab_shown())
+        # The map is painted after the tab: both at once would hold the window up.
+        window.inspector.currentChanged.connect(
+            lambda _tab: QTimer.singleShot(0, panel, self._tab_shown)
+        )
         state.document_changed.connect(self._leave)
         state.fillers.append(self._document_changed)
         state.settings_changed.connect(self._follow_rules)

@@ -97,7 +97,9 @@ class SetupPage(QWidget):
         self._settings = Settings()
         self.shown: Partition | None = None
         self._selected = -1
-        # Placed before it is filled: a subtree that moves is styled anew, part by part.
+        # Built for the height that it mostly has, since what moves is styled anew, part by part.
+        self.resize(self.width(), scaled(WORDY))
+        # Placed before it is filled, for the same reason.
         self.area = area = WholeArea(self)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroller = PartScroller(area)

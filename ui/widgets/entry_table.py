@@ -97,6 +97,8 @@ class EntryModel(TableModel[Row]):
         self.tree: SessionTree | None = None
         self._lines = RowLines(self)
         self._lines.arrived.connect(self._words_arrived)
+        self._near: tuple[int, ...] = ()
+        """The entries that were read ahead last."""
         self._answers: dict[int, Callable[[Row], Any]] = {
             ENTRY: cells.entry,
             KIND: self._kind,
@@ -113,7 +115,7 @@ class EntryModel(TableModel[Row]):
         """Take entries from this session and read their rows' words by ``read``; None: no session.
         Call it before ``show``."""
         self._lines.use(read, is_other=tree is not self.tree)
-        self.tree = tree
+        self.tree, self._near = tree, ()
 
     def line(self, row: Row) -> str:
         """The words of a row's first column."""
@@ -122,18 +124,21 @@ class EntryModel(TableModel[Row]):
             return other
         entry = self._cells.entry(row)
         if not self._lines.is_known(entry):
-            self._lines.fetch([entry], self._nearby(row))
+            # Of the rows of one paint the first has told already which are near.
+            is_near = entry in self._near
+            self._near = self._near if is_near else self._nearby(row)
+            self._lines.fetch([entry], () if is_near else self._near)
         return self._lines.line(entry)
 
     def _words_arrived(self) -> None:
         if self.rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, 0))
 
-    def _nearby(self, row: Row) -> list[int]:
+    def _nearby(self, row: Row) -> tuple[int, ...]:
         start = self.row_of(row)
         start -= start % READ_AHEAD
         shown = map(self.at, range(start, min(start + READ_AHEAD, len(self.rows))))
-        return [self._cells.entry(each) for each in shown if each is not None]
+        return tuple(self._cells.entry(each) for each in shown if each is not None)
 
     def _describe(self, row: Row) -> str:
         other = self._cells.line(row)

@@ -177,7 +177,7 @@ async def test_opening_the_tab_brings_the_cut_and_the_instructions_into_sight(
     cut = shown.path[shown.cut]
     assert cut not in view.visible_rows()
     live.keys("Ctrl+3")
-    assert cut in view.visible_rows()
+    await live.until(lambda: cut in view.visible_rows(), "the cut on the map")
     setup = live.window.compaction.setup
     await live.settle(8)
     box = setup.instructions
