@@ -120,10 +120,14 @@ async def live(
     """
     collector = Collector()
     share_arenas()
+    interval = sys.getswitchinterval()
+    # A thread that computes gives way to the window after a tenth of a millisecond instead of five.
+    sys.setswitchinterval(min(interval, SWITCH_INTERVAL_S))
     try:
         return await _live(window, loaded, arguments, started, collector)
     finally:
         collector.stop()
+        sys.setswitchinterval(interval)
 
 
 async def _live(
@@ -133,8 +137,6 @@ async def _live(
     started: Callable[[WindowSession], object] | None,
     collector: Collector,
 ) -> int:
-    # A thread that computes gives way to the window after a tenth of a millisecond instead of five.
-    sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL_S))
     if not window.was_painted:
         painted = asyncio.Event()
         window.painted.connect(painted.set)

@@ -77,6 +77,7 @@ async def say(document: Document, model: str) -> TurnResult:
     )
 
 
+@pytest.mark.usefixtures("quick_retries")
 def test_a_planted_key_is_found_in_no_file_after_turns_errors_drafts_and_an_export(
     bench: Workbench, server: ChatServer, explorer_home: Path
 ) -> None:
