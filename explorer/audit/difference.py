@@ -246,9 +246,12 @@ def difference(candidates: Sequence[Candidate], reference: int = 0) -> Differenc
 # sections -----------------------------------------------------------------------------------------
 
 
+APART = "The whole text: they have no heading in common"
+
+
 def align(summaries: Sequence[str], reference: int = 0) -> tuple[SectionRow, ...]:
     """The sections of summaries, matched by their headings: in the reference's order, what only
-    others have behind what it follows there."""
+    others have behind what it follows there. Without a heading in common they are one row."""
     all_of = [_merged(sections_of(summary)) for summary in summaries]
     rows: list[dict[int, tuple[SummarySection, int]]] = []
     order = [reference, *(at for at in range(len(summaries)) if at != reference)]
@@ -261,6 +264,9 @@ def align(summaries: Sequence[str], reference: int = 0) -> tuple[SectionRow, ...
                 rows.insert(found, {})
             rows[found][at] = (section, times)
             last = found
+    if len(rows) > 1 and all(len(row) == 1 for row in rows):
+        whole = [SummarySection(APART, "", 0, 0, 0, len(text), text.strip()) for text in summaries]
+        rows = [{at: (section, 1) for at, section in enumerate(whole)}]
     return tuple(_row(row, len(summaries), reference) for row in rows)
 
 

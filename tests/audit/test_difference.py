@@ -73,6 +73,14 @@ def test_the_reference_decides_the_order_and_what_is_marked() -> None:
     assert [piece.text for piece in first[1].pieces if piece.differs] == ["new"]
 
 
+def test_summaries_without_a_heading_in_common_stand_side_by_side_as_wholes() -> None:
+    (row,) = align(["1. Request:\nKeep the port.", "## Goal\nKeep the port.\n\n## Next\nShip."])
+    assert not row.missing and "no heading in common" in row.title
+    assert [cell.text.split()[0] for cell in row.cells if cell] == ["1.", "##"]
+    kept = [p.text for cell in row.cells if cell for p in cell.pieces if not p.differs]
+    assert all("Keep the port." in text for text in kept)
+
+
 def test_of_several_the_reference_is_marked_where_it_is_alone() -> None:
     found = marks(["one two three", "one two", "one three three"], 0)
     assert found[0] is not None

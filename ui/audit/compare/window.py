@@ -438,7 +438,9 @@ class CompareDraftsWindow(ComparisonWindow):
             if at != shown.reference and not closed and shown.candidates[at].fidelity is not None:
                 mine = sum(row.has(at) for row in shown.findings)
                 theirs = sum(row.has(shown.reference) for row in shown.findings)
-                words.append(f"{name}: {mine:,} findings of its own, the reference {theirs:,}")
+                words.append(
+                    f"{name}: {count(mine, 'finding')} of its own, the reference: {theirs:,}"
+                )
         self.tell(" and ".join([", ".join(names[:-1]), names[-1]]), " · ".join(words))
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
