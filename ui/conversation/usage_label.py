@@ -94,7 +94,7 @@ def label_of(whole: UsageSum) -> tuple[str, str]:
     if not whole.whole_cost:
         return f"{tokens} tokens", tokens
     words = cost_words(whole.whole_cost)
-    cost = f"{AT_LEAST}{words}" if whole.uncounted else marked(words, priced)
+    cost = f"{AT_LEAST}{words}" if whole.cost_is_least else marked(words, priced)
     return f"{cost} · {tokens} tokens", cost
 
 
@@ -136,8 +136,8 @@ def _words(spent: UsageSum) -> str:
     if not spent.tokens and not spent.calls:
         return "nothing that was counted"
     cost = cost_words(spent.whole_cost)
-    if cost and (spent.listed or spent.uncounted):
-        cost = f"{AT_LEAST if spent.uncounted else MARK}{cost}"
+    if cost and (spent.listed or spent.cost_is_least):
+        cost = f"{AT_LEAST if spent.cost_is_least else MARK}{cost}"
     calls = count(spent.calls + spent.uncounted, "call")
     tokens = f"{AT_LEAST if spent.uncounted else ''}{full(spent.tokens)} tokens in {calls}"
     return f"{tokens}, {cost}" if cost else tokens
