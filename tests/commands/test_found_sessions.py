@@ -148,6 +148,24 @@ def test_list_prices_a_cache_of_an_hour_and_counts_no_undone_compaction(home: Pa
     assert "≈$10.00" in next(one for one in out.splitlines() if "claude-opus-4-5" in one)
 
 
+def test_without_a_price_of_an_hour_a_cost_is_a_lower_bound(home: Path) -> None:
+    usage = {**dict.fromkeys(USAGE, 0), "cache_creation_input_tokens": 1_000_000}
+    usage |= {"cache_creation": {"ephemeral_1h_input_tokens": 1_000_000}}
+    lines = Lines().user("u1", "hi").reply("a1", "msg_1", "Hello.", model="tide-9", usage=usage)
+    lines.write(home / f".claude/projects/-tide/{SESSION}.jsonl")
+    called("library", "import")
+    counted()
+
+    def cost_with(*figures: str) -> str:
+        called("models", "set", "anthropic/tide-9", *figures)
+        _, out, _ = called("list", "--agent", "Claude Code", "--model", "tide-9")
+        return next(word for word in out.split() if "$" in word)
+
+    prices = ("--input-price", "1e-6", "--output-price", "1e-6", "--cache-write-price", "1.5e-6")
+    assert cost_with(*prices) == "≥$1.50"
+    assert cost_with("--cache-write-1h-price", "3e-6") == "≈$3.00"
+
+
 def test_list_filters(home: Path) -> None:
     priced(home, "dear", "/home/dev/pier", "large", 2.5, 3)
     priced(home, "cheap", "/home/dev/quay", "small", 0.25, 6)

@@ -112,9 +112,10 @@ def tip_of(session: PartUsage, branch: PartUsage, turn: PartUsage, drafts: Usage
     if drafts.calls:
         lines.append(f"Summaries made here, used or not: {_words(drafts)}")
     if whole.cache_read or whole.cache_write:
+        for_hour = f" ({full(whole.cache_write_1h)} for an hour)" if whole.cache_write_1h else ""
         lines.append(
             f"Read from a cache: {full(whole.cache_read)}, written to one: "
-            f"{full(whole.cache_write)} of the session's tokens"
+            f"{full(whole.cache_write)}{for_hour} of the session's tokens"
         )
     if whole.unpriced > whole.listed:
         unknown = count(whole.unpriced - whole.listed, "call")

@@ -8,7 +8,7 @@ import pytest
 
 from explorer.audit.provenance import spending_known
 from explorer.session.entries import AssistantMessage, TokenUsage, text_content
-from explorer.session.usage_sums import Listed, UsageSum
+from explorer.session.usage_sums import Listed, PartUsage, UsageSum
 from explorer.workbench import Workbench
 from tests.services.conftest import bench, database
 from tests.services.test_listed_cost import PRO, PRO_COST, opened
@@ -27,6 +27,13 @@ def test_a_label_marks_what_is_worked_out(bench: Workbench, tmp_path: Path) -> N
     assert "2 calls, ≈$0.0065" in tip
     assert "Cost: inferred. Worked out from the tokens and the model's listed prices." in tip
     assert "without a known price" not in tip
+    low = UsageSum(cache_write=12, cache_write_1h=9, calls=1, unpriced=1, listed=1,
+                   listed_cost=0.25, low_priced=9)  # fmt: skip
+    assert label_of(low)[0] == "≥$0.25 · 12 tokens"
+    tip = tip_of(PartUsage(low), PartUsage(), PartUsage(), UsageSum())
+    assert "12 tokens in 1 call, ≥$0.25" in tip
+    assert "written to one: 12 (9 for an hour) of" in tip
+    assert "for a cache of an hour, into which 9 tokens went" in tip
     both = session.total + UsageSum(input=1, cost=1.0, calls=1)
     assert label_of(both)[0].startswith("≈$1.01")
     assert "for 2 of 3 calls, recorded for 1." in spending_known(both).basis
