@@ -90,6 +90,12 @@ def test_branches_end_as_if_undone_compactions_were_not_there(
     assert tree.branch_ends(leaf) == (ends or tree.leaves())
 
 
+def test_a_tree_of_undone_compactions_alone_has_ends() -> None:
+    tree = SessionTree()
+    one, other = (grow(tree, {"type": "compaction", "summary": "all"}, -1) for _ in range(2))
+    assert tree.branch_ends(leaf=-1) == [one, other] and tree.branch_ends(leaf=other) == [other]
+
+
 def test_a_branch_ends_once_more_where_its_compaction_was_undone() -> None:
     tree = plant([-1, 0, 0])
     compaction = grow(tree, {"type": "compaction", "summary": "all"}, 2)
