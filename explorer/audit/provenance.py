@@ -158,10 +158,18 @@ def spending_known(spent: UsageSum) -> Known:
     """What a sum of calls cost, what is worked out by listed prices with it."""
     calls, unpriced = spent.calls + spent.uncounted, spent.unpriced + spent.uncounted
     known = cost_known(calls, unpriced, spent.listed)
-    if not spent.uncounted or not spent.listed:
+    if not spent.cost_is_least or not spent.listed:
         return known
-    why = f"{spent.uncounted:,} calls were counted before the answer was written, or not at all."
-    return Known(known.provenance, f"At least so much: {why} {known.basis}")
+    why = []
+    if spent.uncounted:
+        silent = f"{spent.uncounted:,} calls were counted before the answer was written"
+        why.append(f"{silent}, or not at all.")
+    if spent.low_priced:
+        why.append(
+            f"No price is listed for a cache of an hour, into which {spent.low_priced:,} tokens"
+            " went: that of minutes is taken."
+        )
+    return Known(known.provenance, f"At least so much: {' '.join(why)} {known.basis}")
 
 
 def _sum_known(calls: int, silent: int, what: str) -> Known:

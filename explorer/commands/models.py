@@ -39,6 +39,7 @@ _SETTABLE_FIGURES = {
     "output-price": float,
     "cache-read-price": float,
     "cache-write-price": float,
+    "cache-write-1h-price": float,
 }
 _ABILITIES = ("reasoning", "images", "tools")
 

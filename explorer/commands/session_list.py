@@ -146,7 +146,10 @@ def _cost(spent: UsageSum) -> float | None:
 
 
 def _mark(spent: UsageSum) -> str:
-    """Before a cost: worked out by listed prices, or without what some calls did not record."""
+    """Before a cost: worked out by listed prices, or without what some calls did not report or
+    record."""
+    if spent.cost_is_least:
+        return "≥"
     return "≈" if spent.listed else "≥" if spent.unpriced else ""
 
 
@@ -159,7 +162,7 @@ def _cells(row: LibraryRow) -> tuple[Any, ...]:
         figures: tuple[Any, ...] = (
             session.branches,
             NOT_RECORDED if tokens is None else f"{least}{tokens:,}",
-            NOT_RECORDED if cost is None else f"{least or _mark(spent)}${cost:,.2f}",
+            NOT_RECORDED if cost is None else f"{_mark(spent)}${cost:,.2f}",
         )
     else:
         figures = (NOT_COUNTED, NOT_COUNTED, NOT_COUNTED)

@@ -67,4 +67,9 @@ def read_usage(value: Any) -> TokenUsage | None:
     prompt = token_count(value.get("input_tokens"))
     read = token_count(value.get("cache_read_input_tokens"))
     written = token_count(value.get("cache_creation_input_tokens"))
-    return TokenUsage(prompt, output, read, written, prompt + output + read + written)
+    parts = value.get("cache_creation")
+    hour = token_count(parts.get("ephemeral_1h_input_tokens")) if isinstance(parts, dict) else 0
+    return TokenUsage(
+        prompt, output, read, written, prompt + output + read + written,
+        cache_write_1h=min(hour, written),
+    )  # fmt: skip

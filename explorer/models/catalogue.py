@@ -26,7 +26,7 @@ from explorer.models.events import Usage
 from explorer.models.request import THINKING_LEVELS, ThinkingLevel
 from explorer.session.entries import TokenUsage
 from explorer.session.partly_compared import PartlyCompared
-from explorer.session.usage_sums import NO_LIST, price_size
+from explorer.session.usage_sums import NO_LIST, NOT_LISTED, Listed, price_size
 
 TABLE_FILE = "model_prices_and_context_window_backup.json"
 EXTRACTIVE = "offline/extractive"
@@ -65,6 +65,7 @@ FIGURES = (
     "output_price",
     "cache_read_price",
     "cache_write_price",
+    "cache_write_1h_price",
     "reasoning",
     "images",
     "tools",
@@ -80,6 +81,7 @@ class PriceTier(Struct, frozen=True):
     output_price: float | None = None
     cache_read_price: float | None = None
     cache_write_price: float | None = None
+    cache_write_1h_price: float | None = None
 
 
 class ModelInfo(PartlyCompared, frozen=True):
@@ -101,6 +103,8 @@ class ModelInfo(PartlyCompared, frozen=True):
     """Of a prompt token that came from the provider's cache; None: as ``input_price``."""
     cache_write_price: float | None = None
     """Of a prompt token that went into the provider's cache; None: as ``input_price``."""
+    cache_write_1h_price: float | None = None
+    """Of one that went there for an hour, where the usual is minutes."""
     reasoning: bool | None = None
     """Whether it thinks before it answers, so that a thinking level means something."""
     images: bool | None = None
@@ -143,6 +147,7 @@ _PRICES = {
     "output_price": "output_cost_per_token",
     "cache_read_price": "cache_read_input_token_cost",
     "cache_write_price": "cache_creation_input_token_cost",
+    "cache_write_1h_price": "cache_creation_input_token_cost_above_1hr",
 }
 _EFFORTS = {
     "none": "supports_none_reasoning_effort",
@@ -404,6 +409,8 @@ class Cost(Struct, frozen=True):
     cache_read: float = 0.0
     cache_write: float = 0.0
     known: bool = True
+    low_priced: int = 0
+    """See ``UsageSum.low_priced``."""
 
     @property
     def total(self) -> float:
@@ -412,17 +419,20 @@ class Cost(Struct, frozen=True):
 
 UNKNOWN_COST = Cost(known=False)
 
+_TWICE_FOR_AN_HOUR = "anthropic/claude-"
+"""Of these models what goes into a cache for an hour costs twice what input does:
+https://platform.claude.com/docs/en/about-claude/pricing."""
 
-def cost_of(usage: Usage, info: ModelInfo) -> Cost:
-    """What the tokens of one call cost at the model's prices.
+
+def cost_of(usage: Usage, info: ModelInfo, for_hour: int = 0) -> Cost:
+    """What the tokens of one call cost at the model's prices. ``for_hour``: how many of those that
+    went into a cache went there for an hour, which this program itself never asks for.
 
     A prompt over a tier of the model is paid at that tier, all of it. Tokens that went into a
-    cache or came from it cost what other input does, where no separate price is known.
+    cache or came from it cost what other input does, where no separate price is known; those that
+    went there for an hour, what others do that went there.
     """
-    prices = {
-        name: getattr(info, name)
-        for name in ("input_price", "output_price", "cache_read_price", "cache_write_price")
-    }
+    prices = {name: getattr(info, name) for name in _PRICES}
     prompt = usage.input + usage.cache_read + usage.cache_write
     for tier in info.tiers:
         if prompt > tier.above:
@@ -431,11 +441,18 @@ def cost_of(usage: Usage, info: ModelInfo) -> Cost:
     if into is None or out is None:
         return UNKNOWN_COST
     read, write = prices["cache_read_price"], prices["cache_write_price"]
+    write = into if write is None else write
+    hour_price = prices["cache_write_1h_price"]
+    if hour_price is None and info.id.startswith(_TWICE_FOR_AN_HOUR):
+        hour_price = 2 * into
+    # The latter where only the price of minutes is listed for long prompts.
+    is_low = hour_price is None or hour_price < write
     return Cost(
         usage.input * into,
         usage.output * out,
         usage.cache_read * (into if read is None else read),
-        usage.cache_write * (into if write is None else write),
+        (usage.cache_write - for_hour) * write + for_hour * (write if is_low else hour_price),
+        low_priced=for_hour if is_low else 0,
     )
 
 
@@ -460,8 +477,8 @@ def usage_record(usage: Usage | None, info: ModelInfo | None = None) -> TokenUsa
 
 Prices = Callable[[str], ModelInfo]
 """What is known of a model by its id; see ``Catalogue.info``."""
-ListedCost = Callable[[TokenUsage | None, str], float]
-"""What a call of a model cost by the list, in dollars; 0 where that is not to be known."""
+ListedCost = Callable[[TokenUsage | None, str], Listed]
+"""What a call of a model cost by the list."""
 
 _PROVIDERS = {"google": "gemini", "google-vertex": "vertex_ai", "amazon-bedrock": "bedrock"}
 """Names of providers that the list has another one for."""
@@ -503,16 +520,19 @@ def listed_model(model: str, prices: Prices) -> ModelInfo | None:
     return None
 
 
-def listed_cost(usage: TokenUsage | None, model: str, prices: Prices) -> float:
-    """What a call cost by the list, in dollars, where no cost is recorded with it; 0 where one is,
+def listed_cost(usage: TokenUsage | None, model: str, prices: Prices) -> Listed:
+    """What a call cost by the list, where no cost is recorded with it; ``NOT_LISTED`` where one is,
     where nobody counted input and output apart, and where the model has no listed price."""
     if usage is None or price_size(usage) == NO_LIST:
-        return 0.0
-    counted = Usage(usage.input, usage.output, usage.cache_read, usage.cache_write)
+        return NOT_LISTED
     info = listed_model(model, prices)
-    return cost_of(counted, info).total if info is not None else 0.0
+    if info is None:
+        return NOT_LISTED
+    counted = Usage(usage.input, usage.output, usage.cache_read, usage.cache_write)
+    cost = cost_of(counted, info, usage.cache_write_1h)
+    return Listed(cost.total, cost.low_priced)
 
 
-def no_listed_cost(_usage: TokenUsage | None, _model: str) -> float:
+def no_listed_cost(_usage: TokenUsage | None, _model: str) -> Listed:
     """Of a session whose agent records what its calls cost: nothing is worked out."""
-    return 0.0
+    return NOT_LISTED

@@ -42,6 +42,7 @@ class Override(Struct, frozen=True):
     output_price: float | None = None
     cache_read_price: float | None = None
     cache_write_price: float | None = None
+    cache_write_1h_price: float | None = None
     reasoning: bool | None = None
     images: bool | None = None
     tools: bool | None = None

@@ -166,10 +166,12 @@ def _with_listed_cost(total: Total, info: ModelInfo | None) -> Total:
     if info is None:
         return total
     counted = Usage(spent.input, spent.output, spent.cache_read, spent.cache_write)
-    cost = cost_of(counted, info).total
-    return replace(
-        total, spent=replace(spent, listed=spent.calls + spent.uncounted, listed_cost=cost)
-    )
+    cost = cost_of(counted, info, spent.cache_write_1h)
+    by_list = replace(
+        spent, listed=spent.calls + spent.uncounted, listed_cost=cost.total,
+        low_priced=cost.low_priced,
+    )  # fmt: skip
+    return replace(total, spent=by_list)
 
 
 def _priced(model: str, size: int, prices: Prices) -> ModelInfo | None:

@@ -20,7 +20,7 @@ from explorer.session.records import Payloads
 from explorer.session.text import call_title
 from explorer.session.text_difference import DifferencePiece, word_differences
 from explorer.session.tree import Path, SessionTree
-from explorer.session.usage_sums import NOTHING, UsageSum, usage_sum
+from explorer.session.usage_sums import NOT_LISTED, NOTHING, Listed, UsageSum, usage_sum
 from explorer.session.visible_text import block, code, plain
 
 MOST_TEXT = 600
@@ -140,7 +140,7 @@ def compare_branches(
     payloads: Payloads,
     left: int,
     right: int,
-    listed_cost: Callable[[TokenUsage | None, str], float] = lambda _usage, _model: 0.0,
+    listed_cost: Callable[[TokenUsage | None, str], Listed] = lambda _usage, _model: NOT_LISTED,
     size_at: Callable[[int], int] | None = None,
 ) -> BranchDifference:
     """Compare the branches that end in two entries. ``listed_cost``: what a call of a model cost
@@ -166,7 +166,7 @@ def _side(
     payloads: Payloads,
     leaf: int,
     ancestor: int,
-    listed_cost: Callable[[TokenUsage | None, str], float],
+    listed_cost: Callable[[TokenUsage | None, str], Listed],
     size_at: Callable[[int], int] | None,
 ) -> Side:
     path = tree.path(leaf)
@@ -238,9 +238,9 @@ def _message(tree: SessionTree, at: int, entry: Entry) -> BranchMessage:
     )
 
 
-def _spent(entry: Entry, listed_cost: float = 0.0) -> UsageSum:
+def _spent(entry: Entry, listed: Listed = NOT_LISTED) -> UsageSum:
     """What a reply took, as its provider counted it."""
-    return usage_sum(entry.usage, listed_cost) if entry.kind is Kind.ASSISTANT else NOTHING
+    return usage_sum(entry.usage, listed) if entry.kind is Kind.ASSISTANT else NOTHING
 
 
 def _files(tree: SessionTree, part: Path) -> dict[str, tuple[str, ...]]:
@@ -297,7 +297,7 @@ def _money(side: Side) -> str:
     known = f"${cost:.4f}" if cost >= 0.01 else f"${cost:.6f}"
     if spent.listed:
         known = f"{known} by listed prices"
-    return f"at least {known}" if silent or spent.uncounted else known
+    return f"at least {known}" if silent or spent.cost_is_least else known
 
 
 def _usage(side: Side) -> str:

@@ -93,6 +93,8 @@ class TokenUsage(Struct, frozen=True):
     is_partial: bool = False
     """Reported before the answer was written: the prompt is exact, and the output is what there
     was of it then."""
+    cache_write_1h: int = 0
+    """Of those written to a cache: for an hour, which costs more than the usual five minutes."""
 
     @property
     def prompt(self) -> int:

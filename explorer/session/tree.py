@@ -290,6 +290,19 @@ class SessionTree:
         is_compaction = self.columns.kind[index] == Kind.COMPACTION
         return is_compaction and index != leaf and not self.children(index)
 
+    def branch_ends(self, leaf: int) -> list[int]:
+        """The ends of branches, in index order: the leaves, as if compactions that were undone were
+        not there, so that their parent is an end where nothing else follows it. Those of a tree
+        that has nothing else count."""
+        ends, parent, kinds = self.leaves(), self.columns.parent, self.columns.kind
+        undone = {at for at in ends if kinds[at] == Kind.COMPACTION and at != leaf}
+        if not undone:
+            return ends
+        above = {parent[at] for at in undone} - {-1}
+        found = [at for at in above if undone.issuperset(self.children(at))]
+        found += (at for at in ends if at not in undone)
+        return sorted(found) or ends
+
     def branch_points(self) -> list[int]:
         """Entries with two or more children, in index order."""
         return sorted(

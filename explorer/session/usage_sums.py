@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -37,6 +38,8 @@ class UsageSum(Struct, frozen=True):
     uncounted: int = 0
     """Calls without a provider's report, or with one that was made before the answer was written:
     those tokens are in the sums, which are lower bounds then, as is the cost."""
+    cache_write_1h: int = 0
+    """Of ``cache_write``: for an hour, which costs more than the usual minutes."""
     listed: int = 0
     """Of the unpriced and the uncounted ones: calls whose cost is worked out by listed prices."""
     listed_cost: float = 0.0
@@ -44,6 +47,14 @@ class UsageSum(Struct, frozen=True):
     ``cost``."""
     estimated: int = 0
     """Of the calls: those of offline models, whose tokens were counted here."""
+    low_priced: int = 0
+    """Of ``cache_write_1h``: tokens that ``listed_cost`` has at the price of minutes, since none
+    is listed for an hour."""
+
+    @property
+    def cost_is_least(self) -> bool:
+        """Whether ``whole_cost`` is a lower bound of what was paid for the calls that have one."""
+        return self.uncounted > 0 or self.low_priced > 0
 
     @property
     def whole_cost(self) -> float:
@@ -92,26 +103,40 @@ class PartUsage(Struct, frozen=True):
         return self.replies + self.summaries
 
 
+class Listed(NamedTuple):
+    """What a call cost by listed prices."""
+
+    dollars: float = 0.0
+    """0 where that is not to be known."""
+    low_priced: int = 0
+    """See ``UsageSum.low_priced``."""
+
+
+NOT_LISTED = Listed()
+
+
 def usage_sum(
-    usage: TokenUsage | None, listed_cost: float = 0.0, *, counted_here: bool = False
+    usage: TokenUsage | None, listed: Listed = NOT_LISTED, *, counted_here: bool = False
 ) -> UsageSum:
-    """What one call took; ``UNCOUNTED`` where nothing was reported. ``listed_cost``: by listed
-    prices, where no cost is recorded; 0 where that is not known either. ``counted_here``: by an
-    offline model."""
+    """What one call took; ``UNCOUNTED`` where nothing was reported. ``listed``: its cost, where
+    none is recorded. ``counted_here``: by an offline model."""
     if usage is None:
         return UNCOUNTED
     parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
-    listed = 1 if listed_cost else 0
+    hour, by_list = usage.cache_write_1h, 1 if listed.dollars else 0
     if usage.is_partial or usage.context <= 0:
-        return UsageSum(*parts, uncounted=1, listed=listed, listed_cost=listed_cost)
+        return UsageSum(
+            *parts, uncounted=1, listed=by_list, listed_cost=listed.dollars,
+            cache_write_1h=hour, low_priced=listed.low_priced,
+        )  # fmt: skip
     if not any(parts):
         # Only a sum was reported: it is all that is known, and most of every prompt is input.
         parts = (usage.context, 0, 0, 0)
     if usage.cost:
-        return UsageSum(*parts, cost=usage.cost, calls=1)
+        return UsageSum(*parts, cost=usage.cost, calls=1, cache_write_1h=hour)
     return UsageSum(
-        *parts, calls=1, unpriced=1, listed=listed, listed_cost=listed_cost,
-        estimated=int(counted_here),
+        *parts, calls=1, unpriced=1, listed=by_list, listed_cost=listed.dollars,
+        estimated=int(counted_here), cache_write_1h=hour, low_priced=listed.low_priced,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from explorer.store.payloads import format_of
 from explorer.store.rows import StoreError
 from explorer.store.sessions import SessionSummary, count_compactions, extend_session, now_ms
 from explorer.store.stored_columns import unpack
+from explorer.store.totals import count_branches
 
 NewEntry = tuple[str, str | None]
 """An entry's record, in the dialect of its session, and the id of its parent, None for a root."""
@@ -225,8 +226,15 @@ def move_leaf(db: sqlite3.Connection, key: int, index: int, path: Path) -> None:
     )
     if cursor.rowcount != 1:
         raise StoreError(path, f"session {key} has no entry {index} to be leaf")
-    ends = [row_id(key, leaf) for leaf in (found[0], index) if leaf >= 0]
+    count_after_move(db, key, (found[0], index), path)
+
+
+def count_after_move(db: sqlite3.Connection, key: int, leaves: tuple[int, int], path: Path) -> None:
+    """Count anew what a move of the leaf from one entry to another may have changed: compactions
+    are undone and redone by such moves. ``path``: of the database. Raises DamagedError."""
+    ends = [row_id(key, leaf) for leaf in leaves if leaf >= 0]
     marks = ", ".join("?" * len(ends))
     moved = f"SELECT 1 FROM entries WHERE id IN ({marks}) AND kind = ?"
     if db.execute(moved, (*ends, Kind.COMPACTION)).fetchone():
         count_compactions(db, key)
+        count_branches(db, key, path)

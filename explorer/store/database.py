@@ -23,7 +23,7 @@ from explorer.store.rows import DamagedError, NewerVersionError, StoreError
 
 APPLICATION_ID = 0x53457870
 """Marks a file as ours, in SQLite's header ("SExp")."""
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """In SQLite's ``user_version``; see ``migrations`` for what each version brought."""
 PAGE_SIZE = 16384
 INDEX_BITS = 32

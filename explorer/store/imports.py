@@ -22,7 +22,12 @@ from explorer.session.kinds import Kind
 from explorer.session.records import Aside, EntryRecord, ReadReport, SessionSource
 from explorer.session.secrets import mask
 from explorer.session.text import title_line
-from explorer.store.appends import Appender, insert_entries, insert_labels
+from explorer.store.appends import (
+    Appender,
+    count_after_move,
+    insert_entries,
+    insert_labels,
+)
 from explorer.store.database import Readers, id_range, row_id
 from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
 from explorer.store.other_programs import Claim
@@ -434,6 +439,8 @@ class Update:
             if counts.added or counts.replaced:
                 renew_columns(db, key, self._columns, counts.replaced, row.entries)
                 store_columns(db, key, pack(self._columns), row.entries)
+            if leaf != row.leaf:
+                count_after_move(db, key, (row.leaf, leaf), path)
 
         self._writer.submit(job).result()
         with self._readers.read() as db:

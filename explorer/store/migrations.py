@@ -11,7 +11,10 @@ What each version brought:
    by day and model, its branches, archive, trash and notes;
 5. labels of sessions, and those that were used last found without looking at all;
 6. what a session took by the size of the prompts too, since prices go by it: summed up once more in
-   the background; and what audits found in sessions.
+   the background; and what audits found in sessions;
+7. the same sums, made once more;
+8. what went into a cache for an hour, which costs more, and branches without compactions that were
+   undone: all is summed up once more.
 """
 
 from __future__ import annotations
@@ -147,8 +150,22 @@ def _to_7(db: sqlite3.Connection) -> None:
     db.execute("UPDATE sessions SET summed = NULL, branches = NULL")
 
 
+def _to_8(db: sqlite3.Connection) -> None:
+    db.execute("DROP TABLE totals")
+    db.execute(
+        "CREATE TABLE totals (session INTEGER NOT NULL, day INTEGER NOT NULL,"
+        " model VARCHAR NOT NULL, size INTEGER NOT NULL, input INTEGER NOT NULL,"
+        " output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,"
+        " cache_write_1h INTEGER NOT NULL, cost FLOAT NOT NULL, calls INTEGER NOT NULL,"
+        " unpriced INTEGER NOT NULL, uncounted INTEGER NOT NULL,"
+        " PRIMARY KEY (session, day, model, size),"
+        " FOREIGN KEY (session) REFERENCES sessions (key) ON DELETE CASCADE)"
+    )
+    db.execute("UPDATE sessions SET summed = NULL, branches = NULL")
+
+
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
-    1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6, 6: _to_7,
+    1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6, 6: _to_7, 7: _to_8,
 }  # fmt: skip
 """By the version that they start from."""
 

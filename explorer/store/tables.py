@@ -77,6 +77,8 @@ class TotalTable(SQLModel, table=True):
     output: int
     cache_read: int
     cache_write: int
+    cache_write_1h: int
+    """Of those, for an hour. Since version 8."""
     cost: float
     calls: int
     unpriced: int

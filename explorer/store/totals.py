@@ -6,6 +6,8 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -25,7 +27,18 @@ _CALLS = (int(Kind.ASSISTANT), int(Kind.COMPACTION), int(Kind.BRANCH_SUMMARY))
 _COPYING = ("pi", "omp")
 """Agents whose forks repeat replies, and do not say so of each."""
 _DAY_MS = 86_400_000
-_FIGURES = "input, output, cache_read, cache_write, cost, calls, unpriced, uncounted"
+_FIGURES = (
+    "input", "output", "cache_read", "cache_write", "cost", "calls", "unpriced", "uncounted",
+    "cache_write_1h",
+)  # fmt: skip
+"""The first of a ``UsageSum``, in their order: those that are recorded."""
+_ADD = (
+    f"INSERT INTO totals (session, day, model, size, {', '.join(_FIGURES)})"
+    f" VALUES (?, ?, ?, ?, {', '.join('?' * len(_FIGURES))})"
+    " ON CONFLICT (session, day, model, size) DO UPDATE"
+    f" SET {', '.join(f'{name} = {name} + excluded.{name}' for name in _FIGURES)}"
+)
+_figures = attrgetter(*_FIGURES)
 
 
 Sums = Mapping[tuple[int, str, int], UsageSum]
@@ -67,17 +80,21 @@ def sum_up(writer: Writer, readers: Readers, key: int, first: int, entries: int)
     """Sum up the next entries of a session, from the index ``first`` on. Entries that a fork
     repeats from its origin count there. Raises StoreError."""
     stop = min(first + STEP, entries)
+    branches = leaf = None
     with readers.snapshot() as db:
         sums = _sums(db, key, range(first, stop))
-    branches = _branches(readers, key, entries) if stop == entries else None
+        if stop == entries:
+            leaf = _leaf(db, key)
+            branches = _branches(db, key, entries, leaf, readers.path)
 
     def job(db: sqlite3.Connection) -> None:
         row = db.execute(
-            "UPDATE sessions SET summed = ?, branches = coalesce(?, branches)"
-            " WHERE key = ? AND coalesce(summed, 0) = ?",
-            (stop, branches, key, first),
+            "UPDATE sessions SET summed = ?1, branches = coalesce(?2, branches)"
+            " WHERE key = ?3 AND coalesce(summed, 0) = ?4 AND leaf = coalesce(?5, leaf)",
+            (stop, branches, key, first, leaf),
         )
-        if row.rowcount == 1:  # else another program was quicker, or the session is gone
+        # Else another program was quicker, the leaf has moved, or the session is gone.
+        if row.rowcount == 1:
             add_totals(db, key, sums)
 
     writer.submit(job).result()
@@ -85,17 +102,7 @@ def sum_up(writer: Writer, readers: Readers, key: int, first: int, entries: int)
 
 def add_totals(db: sqlite3.Connection, key: int, sums: Sums) -> None:
     """Add what some entries of a session took to its sums."""
-    db.executemany(
-        f"INSERT INTO totals (session, day, model, size, {_FIGURES})"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (session, day, model, size) DO UPDATE"
-        " SET input = input + excluded.input, output = output + excluded.output,"
-        " cache_read = cache_read + excluded.cache_read,"
-        " cache_write = cache_write + excluded.cache_write, cost = cost + excluded.cost,"
-        " calls = calls + excluded.calls, unpriced = unpriced + excluded.unpriced,"
-        " uncounted = uncounted + excluded.uncounted",
-        [(key, *name, *_figures(spent)) for name, spent in sums.items()],
-    )
+    db.executemany(_ADD, [(key, *name, *_figures(spent)) for name, spent in sums.items()])
 
 
 def totals_of(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
@@ -103,13 +110,6 @@ def totals_of(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
     row = db.execute("SELECT coalesce(summed, 0) FROM sessions WHERE key = ?", (key,)).fetchone()
     summed = row[0] if row is not None else 0
     return _sums(db, key, [index for index in indices if index < summed])
-
-
-def _figures(spent: UsageSum) -> tuple[float, ...]:
-    return (
-        spent.input, spent.output, spent.cache_read, spent.cache_write, spent.cost,
-        spent.calls, spent.unpriced, spent.uncounted,
-    )  # fmt: skip
 
 
 def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
@@ -144,10 +144,28 @@ def _sums(db: sqlite3.Connection, key: int, indices: Sequence[int]) -> Sums:
     return sums
 
 
-def _branches(readers: Readers, key: int, entries: int) -> int:
-    with readers.snapshot() as db:
-        columns, _ = load_columns(db, key, entries, readers.path)
-    return len(SessionTree(columns).leaves())
+def count_branches(db: sqlite3.Connection, key: int, path: Path) -> None:
+    """Count the branches of a session anew, if they were counted: an end of one may have become
+    none, or the other way round, without a new entry. ``path``: of the database. Raises
+    DamagedError."""
+    row = db.execute(
+        "SELECT entries, leaf FROM sessions WHERE key = ? AND branches IS NOT NULL", (key,)
+    ).fetchone()
+    if row is not None:
+        entries, leaf = row
+        branches = _branches(db, key, entries, leaf, path)
+        db.execute("UPDATE sessions SET branches = ? WHERE key = ?", (branches, key))
+
+
+def _leaf(db: sqlite3.Connection, key: int) -> int:
+    """The leaf of a session; -1, too, where the session is gone."""
+    row = db.execute("SELECT leaf FROM sessions WHERE key = ?", (key,)).fetchone()
+    return -1 if row is None else int(row[0])
+
+
+def _branches(db: sqlite3.Connection, key: int, entries: int, leaf: int, path: Path) -> int:
+    columns, _ = load_columns(db, key, entries, path)
+    return len(SessionTree(columns).branch_ends(leaf))
 
 
 def totals(db: sqlite3.Connection, keys: Collection[int] | None = None) -> list[Total]:
@@ -155,7 +173,7 @@ def totals(db: sqlite3.Connection, keys: Collection[int] | None = None) -> list[
     some = "" if keys is None else f" WHERE t.session IN ({', '.join(str(int(k)) for k in keys)})"
     rows = db.execute(
         "SELECT t.session, t.day, t.model, t.size,"
-        f" {', '.join('t.' + one for one in _FIGURES.split(', '))}"
+        f" {', '.join(f't.{name}' for name in _FIGURES)}"
         f" FROM totals t JOIN sessions s ON s.key = t.session AND s.complete = 1{some}"
     ).fetchall()
     return [

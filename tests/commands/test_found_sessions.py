@@ -13,8 +13,9 @@ from explorer.settings.paths import database_path
 from explorer.store import Store
 from tests import homes
 from tests.commands.processes import called, document, start, until
+from tests.formats.claude_lines import SESSION, USAGE, Lines
 from tests.store.conftest import eventually
-from tests.store.test_totals import day, reply
+from tests.store.test_totals import COMPACTION, day, reply
 
 
 @pytest.fixture
@@ -124,6 +125,45 @@ def test_list_shows_what_was_recorded_and_marks_what_was_not(home: Path) -> None
     [line] = [one for one in out.splitlines() if "small" in one]
     assert "$0.25" in line and "p/small" in line
     assert "not recorded" in next(one for one in out.splitlines() if "text 0" in one)
+
+
+def test_list_prices_a_cache_of_an_hour_and_counts_no_undone_compaction(home: Path) -> None:
+    usage = {**dict.fromkeys(USAGE, 0), "cache_creation_input_tokens": 1_000_000}
+    usage |= {"cache_creation": {"ephemeral_1h_input_tokens": 1_000_000}}
+    lines = Lines().user("u1", "hi")
+    lines.reply("a1", "msg_1", "Hello.", model="claude-opus-4-5", usage=usage)
+    lines.write(home / f".claude/projects/-tide/{SESSION}.jsonl")
+    undone: list[Any] = [
+        {"type": "session", "version": 3, "id": "undone", "timestamp": day(1), "cwd": "/w"},
+        reply(0, day(1), "m", 1.0, None), COMPACTION, reply(1, day(1), "m", 1.0, 0),
+    ]  # fmt: skip
+    homes.write_lines(home / ".pi/agent/sessions/--x--/undone.jsonl", undone)
+    called("library", "import")
+    counted()
+    rows = {row["id"]: row for row in document("list")}
+    assert rows[SESSION]["cost"] == pytest.approx(10.0), "twice the 5 dollars of input"
+    assert rows[SESSION]["cost_by_listed_prices"] is True
+    assert (rows["undone"]["branches"], rows["undone"]["compactions"]) == (1, 0)
+    _, out, _ = called("list", "--agent", "Claude Code")
+    assert "≈$10.00" in next(one for one in out.splitlines() if "claude-opus-4-5" in one)
+
+
+def test_without_a_price_of_an_hour_a_cost_is_a_lower_bound(home: Path) -> None:
+    usage = {**dict.fromkeys(USAGE, 0), "cache_creation_input_tokens": 1_000_000}
+    usage |= {"cache_creation": {"ephemeral_1h_input_tokens": 1_000_000}}
+    lines = Lines().user("u1", "hi").reply("a1", "msg_1", "Hello.", model="tide-9", usage=usage)
+    lines.write(home / f".claude/projects/-tide/{SESSION}.jsonl")
+    called("library", "import")
+    counted()
+
+    def cost_with(*figures: str) -> str:
+        called("models", "set", "anthropic/tide-9", *figures)
+        _, out, _ = called("list", "--agent", "Claude Code", "--model", "tide-9")
+        return next(word for word in out.split() if "$" in word)
+
+    prices = ("--input-price", "1e-6", "--output-price", "1e-6", "--cache-write-price", "1.5e-6")
+    assert cost_with(*prices) == "≥$1.50"
+    assert cost_with("--cache-write-1h-price", "3e-6") == "≈$3.00"
 
 
 def test_list_filters(home: Path) -> None:

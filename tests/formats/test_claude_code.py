@@ -27,7 +27,7 @@ from explorer.session.entries import (
     UserMessage,
 )
 from explorer.session.kinds import Flag
-from explorer.session.usage_sums import UsageSum, price_size, usage_sum
+from explorer.session.usage_sums import Listed, UsageSum, price_size, usage_sum
 from tests.formats.agents.reading import Reading
 from tests.formats.claude_lines import USAGE, Lines, leaf_id, problems, shape
 
@@ -111,7 +111,7 @@ def test_the_first_count_of_a_reply_is_a_lower_bound(tmp_path: Path) -> None:
     usages = [CLAUDE_CODE.usage(one.raw, -1) for one in reading.records[1:]]
     assert usages == [TokenUsage(10, 5, 100, 20, 135, is_partial=True), None, None]
     least = UsageSum(10, 5, 100, 20, uncounted=1, listed=1, listed_cost=0.5)
-    assert usage_sum(usages[0], 0.5) == least, "and so is its cost"
+    assert usage_sum(usages[0], Listed(0.5)) == least, "and so is its cost"
     assert price_size(usages[0]) == 0
     known = spending_known(least)
     assert known.provenance is Provenance.INFERRED and known.basis.startswith("At least so much: ")

@@ -36,6 +36,7 @@ from explorer.tokens.counters import EstimateCounter
 from explorer.workbench import Workbench
 from tests.pi_json import entry_body
 from tests.services.conftest import close_bench, open_bench
+from tests.store.conftest import eventually
 
 T = TypeVar("T")
 EXPLORER = PROFILES["explorer"]
@@ -153,6 +154,25 @@ def test_a_compaction_that_was_undone_is_counted_no_more(
     assert bench.sessions()[0].compactions == 2
     wait(document.navigation.navigate(document.navigation.plan(index)))
     assert bench.sessions()[0].compactions == 3
+
+
+def test_a_compaction_that_was_undone_is_no_branch(bench: Workbench, document: Document) -> None:
+    """Until it is gone back to."""
+
+    def branches() -> int:
+        return bench.sessions()[0].branches
+
+    eventually(lambda: branches() > 0, "the branches are counted")
+    before, inner = branches(), document.tree.columns.parent[document.leaf]
+    wait(document.navigation.navigate(document.navigation.plan(inner)))
+    assert document.leaf == inner and branches() == before
+    index = wait(document.compaction.commit(draft(document)))
+    eventually(lambda: branches() == before + 1, "it is a branch")
+    wait(document.edits.undo())
+    assert branches() == before, "at once"
+    assert len(document.tree.branch_ends(document.leaf)) == before
+    wait(document.navigation.navigate(document.navigation.plan(index)))
+    assert branches() == before + 1
 
 
 def test_a_draft_of_an_older_place_is_committed_there_and_undo_comes_back(

@@ -35,6 +35,7 @@ from explorer.settings.paths import resource_path
 from explorer.workbench import Workbench
 from tests.generated import write_session
 from tests.services.test_unreadable_compaction import rollout
+from tests.store.sources import chain, message, write_file
 
 PROFILE = PROFILES["explorer"]
 SETTINGS = Settings.of(PROFILE)
@@ -504,3 +505,19 @@ def test_no_member_of_a_bundle_leaves_its_folder(explorer_home: Path, tmp_path: 
     bundle = read_bundle(file)
     assert not (bundle.session.parent.parent.parent / "outside.txt").exists()
     assert [one.name for one in bundle.session.parent.iterdir()] == [bundle.session.name]
+
+
+def test_a_compaction_that_was_undone_makes_no_second_branch(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    compaction = {
+        "type": "compaction", "id": "c", "parentId": "e1", "summary": "All.",
+        "firstKeptEntryId": "e1", "tokensBefore": 9, "timestamp": "2026-01-02T03:04:06.000Z",
+    }  # fmt: skip
+    path = write_file(tmp_path / "undone.jsonl", [*chain(2), compaction, message(2, "e1", "on")])
+    document = bench.open_blocking(bench.import_blocking(path).key)
+    assert find_place(document, "branched", PROFILE, SETTINGS) is None
+    place = find_place(document, "any", PROFILE, SETTINGS)
+    assert place is not None
+    reason = ANSWERS["path_entries"].find(situation_at(document, place)).reason
+    assert "has 4 entries on 1 branch." in reason

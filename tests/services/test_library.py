@@ -174,7 +174,8 @@ def test_listed_costs_are_those_of_each_call_with_the_prices_of_long_prompts(
     """Two calls of a day, of which one is over the size from which on prompts cost more."""
     lines = Lines().user("u1", "Build it")
     for at, cached in enumerate((10_000, 250_000)):
-        usage = {**USAGE, "cache_read_input_tokens": cached}
+        parts = {"ephemeral_1h_input_tokens": 3 + 5 * at}
+        usage = {**USAGE, "cache_read_input_tokens": cached, "cache_creation": parts}
         lines.reply(f"r{at}", f"m{at}", "done", model="claude-sonnet-4-5", usage=usage)
     path = lines.write(tmp_path / f"{SESSION}.jsonl")
     key = bench.import_blocking(path).key
@@ -185,6 +186,7 @@ def test_listed_costs_are_those_of_each_call_with_the_prices_of_long_prompts(
     asyncio.run(document.usage.follow())
     exact = document.usage.session().total
     assert row.spent.listed == exact.listed == 2
+    assert row.spent.cache_write_1h == exact.cache_write_1h == 11
     assert abs(row.spent.listed_cost - exact.listed_cost) < 1e-9 < exact.listed_cost
 
 

@@ -77,6 +77,9 @@ def test_a_report_says_both(bench: Workbench, tmp_path: Path) -> None:
     replies = replace(report.spending.replies, uncounted=1)
     least = replace(report, spending=replace(report.spending, replies=replies))
     assert cost_words(least)[0] == "≥$0.0065"
+    replies = replace(report.spending.replies, low_priced=9)
+    low = replace(report, spending=replace(report.spending, replies=replies))
+    assert cost_words(low)[0] == "≥$0.0065"
     cost = json_form(report)["cost"]
     assert (cost["usd"], cost["usd_by_list"]) == (0, 0.0065)
     assert (cost["replies"]["by_list"], cost["provenance"]) == (2, "inferred")

@@ -204,6 +204,8 @@ def test_a_cost_of_which_a_part_is_not_known_is_a_least_one() -> None:
          "$0.7500 by listed prices"),
         (UsageSum(cost=0.5, calls=3, unpriced=2, listed=1, listed_cost=0.25),
          "at least $0.7500 by listed prices"),
+        (UsageSum(calls=1, unpriced=1, listed=1, listed_cost=0.25, low_priced=9),
+         "at least $0.2500 by listed prices"),
         (UsageSum(calls=1, uncounted=1, listed=1, listed_cost=0.25),
          "at least $0.2500 by listed prices"),
     ],

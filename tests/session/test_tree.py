@@ -76,6 +76,35 @@ def test_leaves_and_branch_points(parents: list[int]) -> None:
     assert tree.branch_points() == [at for at, count in enumerate(counts) if count > 1]
 
 
+@given(parent_lists(), st.sets(st.integers(0, 39)), st.integers(-1, 39))
+def test_branches_end_as_if_undone_compactions_were_not_there(
+    parents: list[int], compactions: set[int], leaf: int
+) -> None:
+    tree = SessionTree()
+    for index, parent in enumerate(parents):
+        message = {"type": "message", "message": {"role": "user", "content": "on"}}
+        grow(tree, {"type": "compaction"} if index in compactions else message, parent)
+    kept = [at for at in range(len(parents)) if not tree.is_undone(at, leaf)]
+    goes_on = {parents[at] for at in kept}
+    ends = [at for at in kept if at not in goes_on]
+    assert tree.branch_ends(leaf) == (ends or tree.leaves())
+
+
+def test_a_tree_of_undone_compactions_alone_has_ends() -> None:
+    tree = SessionTree()
+    one, other = (grow(tree, {"type": "compaction", "summary": "all"}, -1) for _ in range(2))
+    assert tree.branch_ends(leaf=-1) == [one, other] and tree.branch_ends(leaf=other) == [other]
+
+
+def test_a_branch_ends_once_more_where_its_compaction_was_undone() -> None:
+    tree = plant([-1, 0, 0])
+    compaction = grow(tree, {"type": "compaction", "summary": "all"}, 2)
+    assert tree.branch_ends(leaf=compaction) == [1, compaction]
+    assert tree.branch_ends(leaf=2) == tree.branch_ends(leaf=0) == [1, 2]
+    compaction = grow(tree, {"type": "compaction", "summary": "all"}, 0)
+    assert tree.branch_ends(leaf=2) == [1, 2] and tree.branch_ends(compaction) == [1, 2, compaction]
+
+
 @given(parent_lists(), st.lists(st.integers(0, 3), min_size=40, max_size=40))
 def test_the_deepest_leaf_follows_the_latest_children(parents: list[int], times: list[int]) -> None:
     tree = plant(parents, [1000.0 + time for time in times])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import Any
 import pytest
 
 from explorer.formats.registry import open_source
+from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import UsageSum, total_of
 from explorer.store import Store
 from explorer.store.database import connect_reader
 from explorer.store.totals import STEP, left_to_sum
-from tests.formats.claude_lines import SESSION, Lines
+from tests.formats.claude_lines import SESSION, USAGE, Lines
 from tests.formats.codex_rollouts import Rollout
 from tests.store.conftest import eventually
 from tests.store.sources import FileSource
@@ -112,6 +114,76 @@ def test_first_counts_are_summed_up_beside_the_calls_that_reported_all(
     eventually(lambda: spent().calls + spent().uncounted == 2, "both replies are summed up")
     assert spent() == UsageSum(20, 10, 200, 40, calls=1, unpriced=1, uncounted=1)
     assert {one.size for one in store.totals()} == {0}, "prices tell what each cost at least"
+
+
+def test_what_goes_into_a_cache_for_an_hour_is_summed_up_apart(
+    store: Store, tmp_path: Path
+) -> None:
+    lines = Lines().user("u1", "hi")
+    for number, hour in enumerate((0, 7, 999)):
+        parts = {"ephemeral_5m_input_tokens": 20 - hour, "ephemeral_1h_input_tokens": hour}
+        lines.reply(f"a{number}", f"msg_{number}", "On.", usage={**USAGE, "cache_creation": parts})
+    store.import_session(open_source(lines.write(tmp_path / f"{SESSION}.jsonl")))
+    eventually(lambda: calls(store) == 3, "all replies are summed up")
+    spent = total_of(one.spent for one in store.totals())
+    # What is said to be more than there is, is all that there is.
+    assert (spent.cache_write, spent.cache_write_1h) == (60, 27)
+
+
+COMPACTION = {
+    "type": "compaction", "id": "c", "parentId": "e0", "timestamp": day(1), "summary": "All.",
+    "firstKeptEntryId": "e0", "tokensBefore": 9,
+}  # fmt: skip
+
+
+def branches(store: Store) -> int:
+    return store.sessions()[0].branches
+
+
+def test_an_undone_compaction_is_no_branch(store: Store, tmp_path: Path) -> None:
+    entries = [reply(0, day(1), "a", 0.5, None), COMPACTION, reply(1, day(1), "a", 0.5, 0)]
+    key = imported(store, tmp_path / "one.jsonl", entries)
+    eventually(lambda: branches(store) == 1, "the branches")
+    for leaf, expected in ((1, 2), (2, 1), (1, 2), (0, 1)):
+        store.set_leaf(key, leaf).result()
+        assert branches(store) == expected, "at once"
+    store.append(key, [(json.dumps(reply(2, day(1), "a", 0.5, 0) | {"parentId": "c"}), "c")])
+    eventually(lambda: branches(store) == 2, "what follows a compaction is a branch")
+
+
+def test_a_compaction_that_its_file_leaves_is_no_branch(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    entries = [reply(0, day(1), "a", 0.5, None), reply(1, day(1), "a", 0.5, 0), COMPACTION]
+    imported(store, path, entries)
+    eventually(lambda: branches(store) == 2, "the branches")
+    entries.append(reply(2, day(1), "a", 0.5, 1))
+    imported(store, path, entries)
+    eventually(lambda: calls(store) == 3 and branches(store) == 1, "the new ones")
+    assert store.sessions()[0].compactions == 0
+
+
+def test_the_leaf_may_move_while_branches_are_counted(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was counted with the leaf before does not stay."""
+    reached, go_on = threading.Event(), threading.Event()
+    counted = SessionTree.branch_ends
+
+    def slowly(tree: SessionTree, leaf: int) -> list[int]:
+        ends = counted(tree, leaf)
+        if not reached.is_set():
+            reached.set()
+            assert go_on.wait(30)
+        return ends
+
+    monkeypatch.setattr(SessionTree, "branch_ends", slowly)
+    entries = [reply(0, day(1), "a", 0.5, None), reply(1, day(1), "a", 0.5, 0), COMPACTION]
+    key = imported(store, tmp_path / "one.jsonl", entries)
+    assert reached.wait(30)
+    store.set_leaf(key, 1).result()
+    go_on.set()
+    eventually(lambda: branches(store) > 0, "the branches")
+    assert branches(store) == 1 and calls(store) == 2
 
 
 def two_of_claude(folder: Path) -> list[Path]:

@@ -94,7 +94,7 @@ def label_of(whole: UsageSum) -> tuple[str, str]:
     if not whole.whole_cost:
         return f"{tokens} tokens", tokens
     words = cost_words(whole.whole_cost)
-    cost = f"{AT_LEAST}{words}" if whole.uncounted else marked(words, priced)
+    cost = f"{AT_LEAST}{words}" if whole.cost_is_least else marked(words, priced)
     return f"{cost} · {tokens} tokens", cost
 
 
@@ -112,9 +112,10 @@ def tip_of(session: PartUsage, branch: PartUsage, turn: PartUsage, drafts: Usage
     if drafts.calls:
         lines.append(f"Summaries made here, used or not: {_words(drafts)}")
     if whole.cache_read or whole.cache_write:
+        for_hour = f" ({full(whole.cache_write_1h)} for an hour)" if whole.cache_write_1h else ""
         lines.append(
             f"Read from a cache: {full(whole.cache_read)}, written to one: "
-            f"{full(whole.cache_write)} of the session's tokens"
+            f"{full(whole.cache_write)}{for_hour} of the session's tokens"
         )
     if whole.unpriced > whole.listed:
         unknown = count(whole.unpriced - whole.listed, "call")
@@ -136,8 +137,8 @@ def _words(spent: UsageSum) -> str:
     if not spent.tokens and not spent.calls:
         return "nothing that was counted"
     cost = cost_words(spent.whole_cost)
-    if cost and (spent.listed or spent.uncounted):
-        cost = f"{AT_LEAST if spent.uncounted else MARK}{cost}"
+    if cost and (spent.listed or spent.cost_is_least):
+        cost = f"{AT_LEAST if spent.cost_is_least else MARK}{cost}"
     calls = count(spent.calls + spent.uncounted, "call")
     tokens = f"{AT_LEAST if spent.uncounted else ''}{full(spent.tokens)} tokens in {calls}"
     return f"{tokens}, {cost}" if cost else tokens

@@ -47,7 +47,7 @@ def cost_of(spent: UsageSum) -> tuple[str, Known]:
         return "$0", _NO_CALLS
     known = spending_known(spent)
     words = cost_words(spent.whole_cost) or "$0"
-    if spent.uncounted and known.provenance is Provenance.INFERRED:
+    if spent.cost_is_least and known.provenance is Provenance.INFERRED:
         return f"{AT_LEAST}{words}", known
     return marked(words, known), known
 
@@ -145,7 +145,7 @@ def columns() -> tuple[Column[LibraryRow], ...]:
         _figure("Entries", lambda row: full(row.session.entries),
                 lambda row: row.session.entries, "Entries on all branches", 68, shown_from=640),
         _figure("Branches", _branches, lambda row: row.session.branches,
-                "Ends of its tree. An undone compaction stays one, and where somebody went back "
+                "Ends of its tree; undone compactions do not count. Where somebody went back "
                 "counts as one once something follows there", 76, shown_from=900),
         _figure("Compactions", lambda row: full(row.session.compactions),
                 lambda row: row.session.compactions,

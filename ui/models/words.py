@@ -23,6 +23,7 @@ TITLES = {
     "output_price": "Output",
     "cache_read_price": "Read from cache",
     "cache_write_price": "Write to cache",
+    "cache_write_1h_price": "Write for 1 h",
     "reasoning": "Reasoning",
     "images": "Images",
     "tools": "Tools",

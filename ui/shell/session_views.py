@@ -280,7 +280,7 @@ class SessionViewsController(QObject):
             return
         tree, settings = document.tree, self._state.settings
         size = document.tokens.context_size(self._state.profile)
-        branches = len(tree.leaves())
+        branches = len(tree.branch_ends(document.leaf))
         window.header.show_session(
             document.title,
             f"{project_name(document.header.cwd) or 'no folder'}"

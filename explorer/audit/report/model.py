@@ -278,7 +278,7 @@ def cost_words(report: Report) -> tuple[str, str]:
         return "not reported", known
     summaries = report.spending.summaries.whole_cost
     part = f" ${summaries:,.4f} of it by summaries." if summaries else ""
-    mark = "≥" if total.uncounted else "≈" if total.listed else ""
+    mark = "≥" if total.cost_is_least else "≈" if total.listed else ""
     return f"{mark}${total.whole_cost:,.4f}", f"{known}{part}"
 
 

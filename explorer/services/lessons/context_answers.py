@@ -35,9 +35,8 @@ def size_at(now: Situation) -> ContextSize:
 def path_entries(now: Situation) -> Answer:
     """How many entries the path to the leaf has."""
     path, tree = now.shown.path, now.tree
-    leaves = count_text(len(tree.leaves()), "branch")
-    if len(tree.leaves()) > 1:
-        leaves = f"{len(tree.leaves()):,} branches"
+    ends = len(tree.branch_ends(now.document.leaf))
+    leaves = f"{ends:,} branches" if ends > 1 else count_text(ends, "branch")
     return Answer(
         f"The session has {count_text(len(tree), 'entry')} on {leaves}. Followed from "
         f"#{now.place.at} from parent to parent, the path to the first entry has {len(path):,}.",

@@ -103,7 +103,7 @@ def find_any(document: Document, profile: Profile, settings: Settings) -> Place 
 
 def find_branched(document: Document, profile: Profile, settings: Settings) -> Place | None:
     """The leaf of a session with several branches."""
-    is_branched = len(document.tree.leaves()) > 1
+    is_branched = len(document.tree.branch_ends(document.leaf)) > 1
     return find_any(document, profile, settings) if is_branched else None
 
 

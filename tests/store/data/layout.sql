@@ -1,4 +1,4 @@
--- version 7
+-- version 8
 CREATE TABLE asides ( session INTEGER NOT NULL, line INTEGER NOT NULL, raw BLOB NOT NULL, reason VARCHAR NOT NULL, PRIMARY KEY (session, line), FOREIGN KEY(session) REFERENCES sessions ("key") ON DELETE CASCADE )
 CREATE TABLE audits ( session INTEGER NOT NULL, stamp VARCHAR NOT NULL, figures JSON, PRIMARY KEY (session), FOREIGN KEY(session) REFERENCES sessions ("key") ON DELETE CASCADE )
 CREATE TABLE columns ( session INTEGER NOT NULL, entries INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (session), FOREIGN KEY(session) REFERENCES sessions ("key") ON DELETE CASCADE )
@@ -16,4 +16,4 @@ CREATE TABLE sessions ( "key" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, sessio
 CREATE TABLE sources ( session INTEGER NOT NULL, path VARCHAR NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest VARCHAR NOT NULL, lines INTEGER NOT NULL, last INTEGER NOT NULL, problems JSON NOT NULL, PRIMARY KEY (session), FOREIGN KEY(session) REFERENCES sessions ("key") ON DELETE CASCADE )
 CREATE TABLE sqlite_sequence(name,seq)
 CREATE TABLE token_counts ( session INTEGER NOT NULL, counter VARCHAR NOT NULL, chunk INTEGER NOT NULL, tokens BLOB NOT NULL, PRIMARY KEY (session, counter, chunk), FOREIGN KEY(session) REFERENCES sessions ("key") ON DELETE CASCADE )
-CREATE TABLE totals ( session INTEGER NOT NULL, day INTEGER NOT NULL, model VARCHAR NOT NULL, size INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cost FLOAT NOT NULL, calls INTEGER NOT NULL, unpriced INTEGER NOT NULL, uncounted INTEGER NOT NULL, PRIMARY KEY (session, day, model, size), FOREIGN KEY(session) REFERENCES sessions ("key") ON DELETE CASCADE )
+CREATE TABLE totals ( session INTEGER NOT NULL, day INTEGER NOT NULL, model VARCHAR NOT NULL, size INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL, cost FLOAT NOT NULL, calls INTEGER NOT NULL, unpriced INTEGER NOT NULL, uncounted INTEGER NOT NULL, PRIMARY KEY (session, day, model, size), FOREIGN KEY(session) REFERENCES sessions ("key") ON DELETE CASCADE )

@@ -29,6 +29,12 @@ def cell(title: str, row: LibraryRow) -> str:
         (UsageSum(input=1200, cost=2.5, calls=2, unpriced=1), "1.2k", "≈$2.50"),
         (UsageSum(input=1200, calls=2, unpriced=2), "1.2k", "not recorded"),
         (UsageSum(input=1200, cost=2.5, calls=2, uncounted=1), "≥1.2k", "≥$2.50"),
+        (UsageSum(input=1200, calls=1, unpriced=1, listed=1, listed_cost=2.5), "1.2k", "≈$2.50"),
+        (
+            UsageSum(input=1200, calls=1, unpriced=1, listed=1, listed_cost=2.5, low_priced=9),
+            "1.2k",
+            "≥$2.50",
+        ),
         (UsageSum(input=1200, uncounted=2), "≥1.2k", "not recorded"),
         (UsageSum(uncounted=3), "not recorded", "not recorded"),
     ],

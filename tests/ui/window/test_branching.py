@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from explorer.session.entries import ImageBlock, TextBlock, UserMessage, images_of
 from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, Stall
+from tests.store.sources import chain, message, write_file
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft
@@ -503,3 +504,20 @@ async def test_branches_of_compactions_say_what_they_free(house: House) -> None:
     assert found.right.freed == fold.sizes.before - fold.sizes.after, "as on the map"
     assert words.count("tokens less, by its compaction") == 2
     assert words.count("the session did not go on after it") == 2
+
+
+async def test_the_header_counts_no_compaction_that_was_undone(
+    house: House, tmp_path: Path
+) -> None:
+    compaction = {
+        "type": "compaction", "id": "c", "parentId": "e1", "summary": "All.",
+        "firstKeptEntryId": "e1", "tokensBefore": 9, "timestamp": "2026-01-02T03:04:06.000Z",
+    }  # fmt: skip
+    path = write_file(tmp_path / "undone.jsonl", [*chain(2), compaction, message(2, "e1", "on")])
+    live = await house.start(session=path)
+    await live.until(lambda: live.has_document, "the session")
+    await live.idle()
+    assert "4 entries · 1 branch" in live.window.header.facts.text()
+    await live.document.writer.move_leaf(2)
+    await live.idle()
+    assert "4 entries · 2 branches" in live.window.header.facts.text()

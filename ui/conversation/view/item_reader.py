@@ -16,6 +16,7 @@ from explorer.audit.provenance import (
     cost_known,
     elapsed_known,
     sizes_known,
+    spending_known,
     time_known,
     usage_known,
 )
@@ -37,6 +38,7 @@ from explorer.session.entries import (
 )
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import summary_line
+from explorer.session.usage_sums import NOT_LISTED, Listed, UsageSum
 from ui.audit.known import AT_LEAST, NOT_RECORDED, marked, reason
 from ui.conversation.view.calls import CallAnswer, CallStates, call_parts
 from ui.conversation.view.parts import (
@@ -86,27 +88,28 @@ def _token_words(usage: TokenUsage | None) -> list[str]:
     return parts or ([f"{short(usage.context)} tokens"] if usage.context > 0 else [])
 
 
-def _cost(usage: TokenUsage | None, listed: float) -> tuple[str, Known | None]:
+def _cost(usage: TokenUsage | None, listed: Listed) -> tuple[str, Known | None]:
     """The cost of a call, and how it is known; None where it is recorded that there is none."""
     if usage is not None and usage.cost:
         return cost_words(usage.cost), cost_known(1, 0)
-    if listed:
-        known, words = cost_known(1, 1, by_price_list=1), cost_words(listed)
-        is_least = usage is not None and usage.is_partial
+    if listed.dollars:
+        low, words = listed.low_priced, cost_words(listed.dollars)
+        known = spending_known(UsageSum(calls=1, unpriced=1, listed=1, low_priced=low))
+        is_least = low > 0 or (usage is not None and usage.is_partial)
         return f"{AT_LEAST}{words}" if is_least else marked(words, known), known
     return "", cost_known(1, 1) if usage is None or usage.costs is None else None
 
 
 def footer(
-    message: AssistantMessage, time_ms: float, made_here: bool, listed_cost: float = 0.0
+    message: AssistantMessage, time_ms: float, made_here: bool, listed: Listed = NOT_LISTED
 ) -> Footer:
-    """When a reply was made, by which model, and what it took. ``listed_cost``: in dollars, by
-    listed prices, where no cost is recorded; 0 where that is not known either.
+    """When a reply was made, by which model, and what it took. ``listed``: its
+    cost by listed prices, where none is recorded.
 
     ``made_here``: this program recorded it; what it does not say was not there to be recorded.
     """
     moment, tokens = clock(time_ms), _token_words(message.usage)
-    cost, cost_is = _cost(message.usage, listed_cost)
+    cost, cost_is = _cost(message.usage, listed)
     words = [part for part in (moment, message.model, *tokens, cost) if part]
     if made_here:
         return Footer(" · ".join(words))
@@ -211,8 +214,8 @@ class ItemRead(Struct, frozen=True):
     states: CallStates = field(default_factory=CallStates)
     made_here: bool = False
     """Recorded by this program: its figures are exact, and what lacks was never there."""
-    listed_cost: float = 0.0
-    """Of a reply whose cost is not recorded, by listed prices, in dollars; 0: not known either."""
+    listed: Listed = NOT_LISTED
+    """What a reply cost whose cost is not recorded."""
 
 
 Opened = Callable[[str], bool]
@@ -301,7 +304,7 @@ def _reply(item: ItemRead, entry: Entry, body: AssistantMessage, is_open: Opened
     asked = {call.id for call in body.calls}
     for answer in (answer for answer in item.answers if answer.call_id not in asked):
         found += call_parts(f"r{answer.entry}", None, answer, item.states, is_open)
-    figures = footer(body, item.time_ms, item.made_here, item.listed_cost)
+    figures = footer(body, item.time_ms, item.made_here, item.listed)
     return found + _reply_end(item.flags, body.error, figures, has_text or not item.answers)
 
 
@@ -410,7 +413,7 @@ def read_item(
             answer = replace(answer, tool=columns.tools[columns.tool[at]])
         answers.append(replace(answer, took_s=took, took_known=elapsed_known(made_here)))
     data = loaded.get(entry)
-    listed = 0.0
+    listed = NOT_LISTED
     if kind is Kind.ASSISTANT and data is not None:
         answers = _named(data, answers)
         listed = document.usage.listed_cost(data.usage, columns.models[columns.model[entry]])
