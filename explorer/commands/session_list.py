@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from explorer.commands.output import UsageError, local_time, print_json, print_table
+from explorer.commands.output import (
+    UsageError,
+    local_time,
+    print_json,
+    print_table,
+    write_progress,
+)
 from explorer.commands.targets import add_common, workbench
 from explorer.services.discovery import agents_named
 from explorer.services.library import Library, LibraryFilter, LibraryRow, read_library
 from explorer.session.usage_sums import UsageSum
+from explorer.workbench import Workbench
 
 Named = TypeVar("Named")
 
 NOT_RECORDED = "not recorded"
 NOT_COUNTED = "not counted yet"
+_COUNTING_S, _LOOK_S = 5.0, 0.2
+"""How long what sessions took is waited for, and how often is looked; a large library that was
+just imported takes longer, and is counted on whenever the program runs."""
 
 
 def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -50,7 +62,7 @@ FILTERS = ("agent", "project", "model", "label", "since", "compacted")
 def run(arguments: argparse.Namespace) -> None:
     """Print the sessions. Raises UsageError, CommandFailed."""
     with workbench(arguments.database) as bench:
-        library = read_library(bench.store, prices=bench.client.info)
+        library = _counted(bench)
     rows = filtered(arguments, library)
     if arguments.json:
         print_json([_values(row) for row in rows])
@@ -65,6 +77,27 @@ def run(arguments: argparse.Namespace) -> None:
         heads = ("no", "updated", "agent", "model", "entries", "branches", "compactions",
                  "tokens", "cost", "folder", "title")  # fmt: skip
         print_table(heads, [_cells(row) for row in rows], right=(0, 4, 5, 6, 7, 8))
+
+
+def _counted(bench: Workbench) -> Library:
+    """The sessions, with what they took as far as that is counted soon."""
+    end = time.monotonic() + _COUNTING_S
+    while True:
+        library = read_library(bench.store, prices=bench.client.info)
+        left = sum(not row.is_summed for row in library.rows)
+        if not left or time.monotonic() > end:
+            break
+        if sys.stderr.isatty():
+            write_progress(f"Counting what sessions took: {left:,} to go")
+        time.sleep(_LOOK_S)
+    if sys.stderr.isatty():
+        write_progress("")
+    if left:
+        print(
+            f"{left:,} sessions are not counted yet; that goes on whenever the program runs.",
+            file=sys.stderr,
+        )
+    return library
 
 
 def filtered(arguments: argparse.Namespace, library: Library) -> list[LibraryRow]:
@@ -166,9 +199,11 @@ def _cells(row: LibraryRow) -> tuple[Any, ...]:
         )
     else:
         figures = (NOT_COUNTED, NOT_COUNTED, NOT_COUNTED)
+    title = session.title or "Untitled session"
+    model = row.model or (NOT_RECORDED if row.is_summed else NOT_COUNTED)
     branches, shown_tokens, shown_cost = figures
     return (
-        session.key, local_time(session.last_ms), row.agent, row.model or NOT_RECORDED,
+        session.key, local_time(session.last_ms), row.agent, model,
         session.entries, branches, session.compactions, shown_tokens, shown_cost,
-        session.cwd, " ".join([session.title, *(f"[{label}]" for label in session.labels)]),
+        session.cwd, " ".join([title, *(f"[{label}]" for label in session.labels)]),
     )  # fmt: skip

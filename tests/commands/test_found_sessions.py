@@ -14,7 +14,6 @@ from explorer.store import Store
 from tests import homes
 from tests.commands.processes import called, document, start, until
 from tests.formats.claude_lines import SESSION, USAGE, Lines
-from tests.store.conftest import eventually
 from tests.store.test_totals import COMPACTION, day, reply
 
 
@@ -102,19 +101,10 @@ def priced(home: Path, name: str, cwd: str, model: str, cost: float, month: int)
     homes.write_lines(home / f".pi/agent/sessions/--x--/{name}.jsonl", lines)
 
 
-def counted() -> None:
-    """Wait until what the sessions took is summed up."""
-    with Store.open(database_path()) as store:
-        eventually(
-            lambda: all(row.branches for row in store.sessions()), "all sessions are summed up"
-        )
-
-
 def test_list_shows_what_was_recorded_and_marks_what_was_not(home: Path) -> None:
     priced(home, "dear", "/home/dev/pier", "large", 2.5, 3)
     priced(home, "cheap", "/home/dev/quay", "small", 0.25, 6)
     called("library", "import")
-    counted()
     rows = {row["id"]: row for row in document("list")}
     assert len(rows) == 8
     dear, bare = rows["dear"], rows["quay-1"]
@@ -139,7 +129,6 @@ def test_list_prices_a_cache_of_an_hour_and_counts_no_undone_compaction(home: Pa
     ]  # fmt: skip
     homes.write_lines(home / ".pi/agent/sessions/--x--/undone.jsonl", undone)
     called("library", "import")
-    counted()
     rows = {row["id"]: row for row in document("list")}
     assert rows[SESSION]["cost"] == pytest.approx(10.0), "twice the 5 dollars of input"
     assert rows[SESSION]["cost_by_listed_prices"] is True
@@ -154,7 +143,6 @@ def test_without_a_price_of_an_hour_a_cost_is_a_lower_bound(home: Path) -> None:
     lines = Lines().user("u1", "hi").reply("a1", "msg_1", "Hello.", model="tide-9", usage=usage)
     lines.write(home / f".claude/projects/-tide/{SESSION}.jsonl")
     called("library", "import")
-    counted()
 
     def cost_with(*figures: str) -> str:
         called("models", "set", "anthropic/tide-9", *figures)
@@ -170,7 +158,6 @@ def test_list_filters(home: Path) -> None:
     priced(home, "dear", "/home/dev/pier", "large", 2.5, 3)
     priced(home, "cheap", "/home/dev/quay", "small", 0.25, 6)
     called("library", "import")
-    counted()
 
     def ids(*words: str) -> set[str]:
         return {row["id"] for row in document("list", *words)}
