@@ -286,8 +286,7 @@ class _Reading:
                 reported or measure.prompt(counted),
                 RequestMark.EXACT if reported else RequestMark.NONE,
             )
-            # Nothing is tested here: the size of a context is what was sent of it.
-            meter.take(sent, sent, mark, track.time_ms(at))
+            meter.take(sent, mark, track.time_ms(at))
             if known is not None:
                 meter.requests.cached[-1] = known.cached
         limits = limits_of(self._rules.profile, self._rules.settings, None)

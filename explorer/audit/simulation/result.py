@@ -38,9 +38,6 @@ class Requests(Struct, frozen=True):
     """The recorded reply."""
     turns: array[int] = field(default_factory=lambda: array("i"))
     """The turn that it is in, from 1."""
-    tokens: array[int] = field(default_factory=lambda: array("q"))
-    """The context's size as the rules count it: the number that is tested; of what was recorded
-    the whole prompt."""
     sent: array[int] = field(default_factory=lambda: array("q"))
     """The whole prompt as a provider counts it."""
     cached: array[int] = field(default_factory=lambda: array("q"))
@@ -51,7 +48,7 @@ class Requests(Struct, frozen=True):
     """One ``RequestMark`` each."""
 
     def __len__(self) -> int:
-        return len(self.tokens)
+        return len(self.sent)
 
     def begun(self) -> Requests:
         """With the columns that every walk has in common, and nothing yet in the others."""
@@ -80,10 +77,9 @@ class Meter:
             return 0
         return min(self._cached, prompt)
 
-    def take(self, tokens: int, prompt: int, mark: int, now_ms: float) -> None:
+    def take(self, prompt: int, mark: int, now_ms: float) -> None:
         """A request went out and was answered. ``mark``: what ``RequestMark`` says of it."""
         requests = self.requests
-        requests.tokens.append(tokens)
         requests.sent.append(prompt)
         requests.cached.append(self.cached_tokens(prompt, now_ms))
         requests.marks.append(mark)
@@ -195,8 +191,8 @@ class Simulation(Struct, frozen=True):
 
     @property
     def largest(self) -> int:
-        """The largest context, as the rules count it."""
-        return max(self.requests.tokens, default=0)
+        """The largest prompt."""
+        return max(self.requests.sent, default=0)
 
     @property
     def splits(self) -> int:

@@ -143,7 +143,7 @@ class _Walk:
         track, compactor = self._past.track, self._compactor
         known = self._known.get(track.entries[at]) if self._known else None
         total = known.total if known is not None else prompt + compactor.weighed.written[at]
-        compactor.meter.take(compactor.context.size, prompt, mark, track.time_ms(at))
+        compactor.meter.take(prompt, mark, track.time_ms(at))
         compactor.reported(at, total, prompt)
 
     # the end -----------------------------------------------------------------------------------

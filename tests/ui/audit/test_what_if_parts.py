@@ -63,6 +63,19 @@ def swept() -> Sweep:
     return sweep(past_of(tree, leaf), policy, steps=5)
 
 
+def test_a_line_falls_to_the_prompt_that_a_compaction_leaves_and_not_to_its_entries_alone() -> None:
+    made, system = Session(), 30_000
+    for turn in range(40):
+        made.user(500)
+        made.reply(500, usage=system + 1_000 * (turn + 1))
+    past = past_of(made.tree, made.leaf)
+    policy = in_window(Policy.of(PROFILES["explorer"]), 60_000)
+    walked = simulate(made.tree, made.leaf, policy, past=past)
+    assert walked.compactions
+    _, line = drawing_of(made.tree, made.leaf, [(RECORDED, past.recorded), ("w", walked)]).lines
+    assert min(line.ys) > system
+
+
 def test_a_thinned_line_keeps_what_is_lowest_and_highest(drawing: Drawing) -> None:
     line = drawing.lines[1]
     scale = ChartScale(QRectF(0, 0, 40, 200), len(drawing.entries), line.found.largest)

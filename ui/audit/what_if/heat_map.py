@@ -55,7 +55,7 @@ FIGURES = (
            "cheapest", "dearest"),
     CellFigure("compactions", "Compactions", lambda c: c.compactions, lambda c: full(c.compactions),
            "fewest", "most"),
-    CellFigure("largest", "Largest context", lambda c: c.largest, lambda c: short(c.largest),
+    CellFigure("largest", "Largest prompt", lambda c: c.largest, lambda c: short(c.largest),
            "smallest", "largest"),
     CellFigure("split", "Turns split", lambda c: c.split_turns, lambda c: share_text(c.split_turns),
            "fewest turns", "most turns"),
@@ -73,7 +73,7 @@ def words_of(cell: SweepCell) -> str:
     return (
         f"Keep {full(cell.keep)}, reserve {full(cell.reserve)}: "
         f"{count(cell.compactions, 'compaction')}, {short(cell.sent)} tokens sent{cost}, "
-        f"largest context {short(cell.largest)}, {share_text(cell.split_turns)} of the turns "
+        f"largest prompt {short(cell.largest)}, {share_text(cell.split_turns)} of the turns "
         f"split{large}."
     )
 

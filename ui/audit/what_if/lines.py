@@ -83,7 +83,8 @@ class Sign(NamedTuple):
 
 
 class WalkLine(Struct, frozen=True):
-    """One walk as it is drawn. Positions count on the path, sizes are tokens."""
+    """One walk as it is drawn. Positions count on the path; a size is a whole prompt in tokens, as
+    a provider counts it, before and after a compaction alike."""
 
     key: str
     title: str
@@ -100,9 +101,9 @@ class WalkLine(Struct, frozen=True):
         return self.found.is_recorded
 
     def tokens_at(self, position: int) -> int:
-        """The context's size at the latest request up to a position; -1 before the first."""
+        """The latest prompt up to a position; -1 before the first."""
         at = bisect_right(self._asked, position) - 1
-        return self.found.requests.tokens[at] if at >= 0 else -1
+        return self.found.requests.sent[at] if at >= 0 else -1
 
     def is_exact_at(self, position: int) -> bool:
         """Whether the provider counted the latest request up to a position."""
@@ -146,7 +147,7 @@ def _line(key: str, found: Simulation, place: dict[int, int], stroke: Stroke) ->
     asked = array("i", (place[entry] for entry in requests.entries))
     xs, ys = array("i"), array("i")
     drops = {made.request for made in found.compactions} | {made.request for made in found.prunes}
-    for number, (x, y) in enumerate(zip(asked, requests.tokens, strict=True)):
+    for number, (x, y) in enumerate(zip(asked, requests.sent, strict=True)):
         if number in drops and ys:
             # Straight down: a size between the two was never sent.
             xs.append(x)
@@ -158,12 +159,12 @@ def _line(key: str, found: Simulation, place: dict[int, int], stroke: Stroke) ->
 
 
 def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
-    tokens, signs = found.requests.tokens, []
+    sent, signs = found.requests.sent, []
 
     def height(request: int) -> int:
         """Where the line stands before it falls."""
-        at = min(max(request - 1, 0), len(tokens) - 1)
-        return tokens[at] if tokens else 0
+        at = min(max(request - 1, 0), len(sent) - 1)
+        return sent[at] if sent else 0
 
     for pruned in found.prunes:
         words = (

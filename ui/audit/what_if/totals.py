@@ -221,7 +221,7 @@ COLUMNS: list[Column[WalkLine]] = [
         "Pruned", "How often old tool results gave way to notes",
         lambda line: len(line.found.prunes),
     ),
-    _figure("Largest", "The largest context, in tokens", lambda line: line.found.largest),
+    _figure("Largest", "The largest prompt, in tokens", lambda line: line.found.largest),
     _figure(
         "Sent", "Tokens of all prompts together: each request reads the whole context again",
         lambda line: line.found.sent,
