@@ -83,19 +83,19 @@ def provider_words(shown: Partition) -> str:
     words = f"{whole}, {short(reported - counted)} of it beyond the entries."
     ratio = shown.preparation.size.ratio
     if abs(ratio - 1) >= _TELLING_RATIO:
-        words += f" Each token freed counts {MARK}{ratio:.1f} there."
+        words += f" It counts {MARK}{ratio:.1f} for each token here."
     return words
 
 
 def sum_words(shown: Partition, summary_tokens: int, *, guessed: bool = False) -> str:
     """What the context is after a compaction: ``kept 18.1k + summary ≈2.3k + 47.8k beyond the
-    entries``. ``guessed``: the size of the summary is. Where the provider counts otherwise, what
-    lies beyond changes with what is freed, and has no number of its own."""
+    entries``. ``guessed``: the size of the summary is. Where the provider counts otherwise, or an
+    earlier compaction put something back, less lies beyond than before."""
     about = MARK if guessed else ""
     parts = [f"kept {short(shown.tokens_kept)}", f"summary {about}{short(summary_tokens)}"]
     if beyond := shown.beyond_with(summary_tokens):
-        is_same = shown.preparation.size.ratio == 1
-        parts.append(f"{short(beyond) if is_same else 'what lies'} beyond the entries")
+        is_same = beyond == shown.tokens_beyond
+        parts.append(f"{'' if is_same else MARK}{short(beyond)} beyond the entries")
     return " + ".join(parts)
 
 
