@@ -332,7 +332,7 @@ FIGURES = (
     ("Models", lambda side: ", ".join(side.models) or "none"),
     ("Turns", lambda side: f"{len(side.turns):,}"),
     ("Messages", lambda side: f"{side.messages:,}"),
-    ("Context", _context),
+    ("Entries in context", _context),
     ("Counted by providers", _usage),
     ("Cost", _money),
     ("Time", _elapsed),
