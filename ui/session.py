@@ -21,6 +21,7 @@ from ui.app_state import AppState, PreferenceWriter
 from ui.audit.compare.controller import CompareDraftsController
 from ui.audit.controller import AuditController, RepairController
 from ui.audit.fidelity.control import FidelityController
+from ui.audit.moments import Moments
 from ui.audit.needed.controller import NeededAgainController
 from ui.audit.recall.controller import RecallController
 from ui.audit.report import ReportController
@@ -168,14 +169,13 @@ class WindowSession(QObject):
 
     def _make_audit(self) -> None:
         """The audit of what became of entries, edits of entries, and repairs."""
-        self.audit = AuditController(self.state)
+        self.moments = Moments(self.state)
+        self.audit = AuditController(self.state, self.moments)
         self.needed_again = NeededAgainController(self.state, self.audit)
-        self.report = ReportController(self.state, self.audit)
+        self.report = ReportController(self.state, self.audit, self.moments)
         self.pruning = PruningController(self.state)
         self.entry_edits = EntryEditsController(self.state, self.navigation)
-        self.fidelity = FidelityController(self.state)
-        self.fidelity.moment_wanted.connect(self.audit.set_moment)
-        self.audit.moment_changed.connect(self.fidelity.follow_moment)
+        self.fidelity = FidelityController(self.state, self.moments)
         self.repairs = RepairController(
             self.state, self.navigation, self.entry_edits, self.fidelity
         )

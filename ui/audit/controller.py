@@ -20,7 +20,8 @@ from explorer.services.summary_audit import Audited
 from explorer.session.kinds import Kind
 from ui.app_state import AppState
 from ui.audit.fidelity.control import FidelityController
-from ui.audit.tab import BRANCHES, NOW, AuditTab
+from ui.audit.moments import Moments
+from ui.audit.tab import BRANCHES, AuditTab
 from ui.compaction.entry_edits import EntryEditsController
 from ui.map.navigation import NavigationController
 from ui.widgets.loader import Loader, Read
@@ -39,14 +40,12 @@ class AuditController(QObject):
 
     audited = Signal(object)
     """An ``Overview``: of the session shown, and shown already."""
-    moment_changed = Signal(int)
-    """Another moment is looked at: after a compaction (its entry), or ``NOW``."""
 
-    def __init__(self, state: AppState) -> None:
+    def __init__(self, state: AppState, moments: Moments) -> None:
         super().__init__(state)
         self._state = state
+        self._moments = moments
         self._rules = ""
-        self._moment = NOW
         self._leaf = -1
         self._found: Overview | None = None
         self._working = False
@@ -65,7 +64,7 @@ class AuditController(QObject):
         window, tab = state.window, state.window.audit
         self._verdict = window.entry.verdict
         tab.entry_requested.connect(window.map.select)
-        tab.moment_chosen.connect(self.set_moment)
+        moments.changed.connect(self._audit_soon)
         tab.rules_chosen.connect(self._rules_chosen)
         self._verdict.ledger_requested.connect(self.show_ledger)
         self._verdict.entry_requested.connect(window.map.select)
@@ -102,7 +101,7 @@ class AuditController(QObject):
         if document is self._audited:
             return
         self._audited = document
-        self._found, self._moment, self._rules = None, NOW, ""
+        self._found, self._rules = None, ""
         self._loader.forget()
         self._working = False
         self._rest.setInterval(REST_MS)
@@ -123,12 +122,7 @@ class AuditController(QObject):
         document = self._state.document
         if document is None or entry < 0:
             return
-        is_compaction = document.tree.kind(entry) is Kind.COMPACTION
-        if is_compaction and self._moment != entry:
-            self._moment = entry
-            self._rest.start()
-            self.moment_changed.emit(entry)
-        elif self._leaf != self._path_leaf(document, entry):
+        if self._leaf != self._moments.leaf:
             self._rest.start()
         self._show_selected()
         if document.tree.kind(entry) is Kind.BRANCH_SUMMARY and self._is_shown():
@@ -152,23 +146,11 @@ class AuditController(QObject):
             is_measured = document.tokens.counted_by == "tokenizer"
             line.show_figures(document.tree, entry, is_measured, document.writer.made_here(entry))
 
-    @staticmethod
-    def _path_leaf(document: Document, entry: int) -> int:
-        """The end of the path that an entry is on: the active leaf, else its branch's newest."""
-        tree, leaf = document.tree, document.leaf
-        if entry < 0 or tree.is_ancestor(entry, leaf):
-            return leaf
-        return tree.deepest_leaf(entry)
-
-    def set_moment(self, compaction: int) -> None:
-        """Look at the moment after a compaction, or at ``NOW``."""
-        if compaction != self._moment:
-            self._moment = compaction
-            QTimer.singleShot(0, self, self._audit)
-            self.moment_changed.emit(compaction)
-
     def _rules_chosen(self, name: str) -> None:
         self._rules = name
+        self._audit_soon()
+
+    def _audit_soon(self) -> None:
         QTimer.singleShot(0, self, self._audit)
 
     def show_ledger(self) -> None:
@@ -197,12 +179,9 @@ class AuditController(QObject):
         document = self._state.document
         if document is None:
             return
-        leaf = self._path_leaf(document, self._state.selected)
-        profile, moment = self.profile(document), self._moment
-        tree = document.tree
-        if moment != NOW and not tree.is_ancestor(moment, leaf):
-            moment = NOW
-        self._leaf, self._moment = leaf, moment
+        tree, profile = document.tree, self.profile(document)
+        leaf, moment = self._moments.leaf, self._moments.compaction
+        self._leaf = leaf
         weights = document.tokens.weights_for(document.tokens.profile)
 
         def work(read: Read) -> tuple[Document, Overview, float]:
@@ -211,7 +190,7 @@ class AuditController(QObject):
                 tree,
                 leaf,
                 profile,
-                moment=None if moment == NOW else moment,
+                moment=moment,
                 read=read,
                 recorded=recorded_inputs(tree, document.shared.store.drafts(document.key)),
                 weights=weights,

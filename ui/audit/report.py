@@ -18,7 +18,7 @@ from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.app_state import AppState
 from ui.audit.controller import AuditController
-from ui.audit.tab import NOW
+from ui.audit.moments import Moments
 from ui.library.controller import file_name
 from ui.shell.dialogs import open_once
 
@@ -40,13 +40,13 @@ def show_folder(path: Path) -> None:
 class ReportController(QObject):
     """Saves reports of the session that is shown."""
 
-    def __init__(self, state: AppState, auditing: AuditController) -> None:
+    def __init__(self, state: AppState, auditing: AuditController, moments: Moments) -> None:
         super().__init__(state)
         self._state = state
         self._auditing = auditing
         self._folder = str(Path.home())
         self.show_folder: Callable[[Path], None] = show_folder
-        state.window.audit.report_requested.connect(self._moment_asked)
+        state.window.audit.report_requested.connect(lambda: self.choose(moments.compaction))
 
     def fill_menu(self, menu: QMenu, entry: int) -> None:
         """Fill in what the menu of a compaction on the map offers."""
@@ -54,10 +54,6 @@ class ReportController(QObject):
         if document is not None and document.tree.kind(entry) is Kind.COMPACTION:
             action = menu.addAction("Save a report on this compaction…")
             action.triggered.connect(lambda: self.choose(entry))
-
-    def _moment_asked(self) -> None:
-        moment = self._state.window.audit.shown_moment()
-        self.choose(None if moment == NOW else moment)
 
     def choose(self, compaction: int | None = None) -> None:
         """Ask for a file: for the report of the path that the audit is on, or of one

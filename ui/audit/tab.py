@@ -43,7 +43,7 @@ from ui.theme import (
     small_font,
 )
 from ui.widgets.choice import ChoiceBox
-from ui.widgets.figures import full, place
+from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.panels import EmptyState, FoldButton, OnePage, WholeArea, column_in, inset, row
@@ -109,7 +109,9 @@ class AuditHead(QWidget):
         self._headlines = ("", "")
         self.moment = ChoiceBox(self)
         self.moment.setAccessibleName("Moment of the session")
-        self.moment.setToolTip("The moment whose context is looked at")
+        self.moment.setToolTip(
+            "The moment whose context is looked at; the findings are of its summary"
+        )
         self.rules = ChoiceBox(self)
         self.rules.setAccessibleName("Judged by the rules of")
         self.rules.setToolTip(
@@ -211,8 +213,6 @@ class AuditHead(QWidget):
         self.headline.setVisible(bool(self._headlines[self._is_low]))
 
 
-NOW = -1
-"""In place of a compaction: the moment at the leaf."""
 LOW = 600
 """Height at a text scale of 100 % below which the head is one line, and the rest of it folded."""
 NEEDED, FINDINGS = "Needed again", "Findings"
@@ -228,8 +228,8 @@ class AuditTab(QWidget):
     """What was kept, what was lost, when and why, at any moment of a path."""
 
     entry_requested = Signal(int)
-    moment_chosen = Signal(int)
-    """A compaction entry, or ``NOW``."""
+    moment_chosen = Signal(str)
+    """The code of a moment; see ``offer_moments``."""
     rules_chosen = Signal(str)
     """The name of the profile to judge by; empty for that of the session's own agent."""
     repair_requested = Signal(object, object)
@@ -242,6 +242,7 @@ class AuditTab(QWidget):
         super().__init__(parent)
         self.overview: Overview | None = None
         self._titles: list[str] = []
+        self._moments: Sequence[tuple[str, str]] = ()
         # Each part is made where it will stand: one that moves is styled anew, with all in it.
         self._whole = OnePage(self)
         # In a small window, or with large text, the tab scrolls as a whole.
@@ -277,7 +278,9 @@ class AuditTab(QWidget):
         self.show_page(NEEDED)
 
     def _connect(self) -> None:
-        self.moment.activated.connect(lambda _at: self.moment_chosen.emit(self.shown_moment()))
+        self.moment.activated.connect(
+            lambda _at: self.moment_chosen.emit(self.moment.currentData())
+        )
         self.rules.activated.connect(lambda _at: self.rules_chosen.emit(self.rules.currentData()))
         self.bar.chosen.connect(self._turn)
         self.report.clicked.connect(self.report_requested)
@@ -394,10 +397,14 @@ class AuditTab(QWidget):
         self.branches.show_branches((), None, None)
         self._whole.show_page(0)
 
-    def shown_moment(self) -> int:
-        """The chosen moment: a compaction entry, or ``NOW``."""
-        data = self.moment.currentData()
-        return NOW if data is None else int(data)
+    def offer_moments(self, moments: Sequence[tuple[str, str]], chosen: str) -> None:
+        """Offer the moments that can be looked at: their words, and a code that stands for each."""
+        if moments != self._moments:
+            self._moments = moments
+            self.moment.clear()
+            for words, code in moments:
+                self.moment.addItem(words, code)
+        self.moment.setCurrentIndex(self.moment.findData(chosen))
 
     def show_overview(
         self,
@@ -410,7 +417,6 @@ class AuditTab(QWidget):
         same_path = self.overview is not None and self.overview.strip is found.strip
         self.overview = found
         self._whole.show_page(1)
-        self._show_moments(found)
         self._show_figure(found, made_here)
         self.head.show_headline(headline(found), lost_words(found))
         self.ledger.show_ledger(found.ledger, previews)
@@ -428,16 +434,6 @@ class AuditTab(QWidget):
             self.ledger.show_entry(entry)
             self.strip.show_entry(entry)
             self.branches.show_entry(entry)
-
-    def _show_moments(self, found: Overview) -> None:
-        every = found.generations.all
-        self.moment.clear()
-        self.moment.addItem(f"Now, at {place(found.leaf)}", NOW)
-        for each in reversed(every):
-            words = f"After compaction #{each.compaction} ({each.number} of {len(every)})"
-            self.moment.addItem(words, each.compaction)
-        wanted = NOW if found.moment is None else found.moment
-        self.moment.setCurrentIndex(max(0, self.moment.findData(wanted)))
 
     def _show_figure(self, found: Overview, made_here: Callable[[int], bool]) -> None:
         ledger, every = found.ledger, found.generations

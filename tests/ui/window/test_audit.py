@@ -20,7 +20,8 @@ from explorer.session.entries import CustomData
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft, prepared
-from ui.audit.tab import BRANCHES, FINDINGS, LEDGER, LOSSES, NOW, SURVIVAL
+from ui.audit.compare.subjects import NOW
+from ui.audit.tab import BRANCHES, FINDINGS, LEDGER, LOSSES, SURVIVAL
 
 KEPT_ONLY = "What may never be changed is the port 8443."
 
@@ -138,9 +139,10 @@ async def test_the_moment_follows_the_map_and_the_chooser(house: House, tmp_path
     live = await house.start(losing(tmp_path))
     await audited(live)
     tab = live.window.audit
-    assert tab.shown_moment() == NOW
+    assert tab.moment.currentData() == NOW.code
     live.window.map.select(6)
-    await live.until(lambda: tab.shown_moment() == 6 and len(_ledger(live)) == 7, "that moment")
+    await live.until(lambda: len(_ledger(live)) == 7, "that moment")
+    assert tab.moment.currentText() == "After #6, compaction 1 of 2"
     row = _ledger(live).row(2)
     assert _ledger(live).verdict(row) is LedgerVerdict.VERBATIM, "it was kept then"
     assert tab.figure.text() == (
@@ -148,8 +150,7 @@ async def test_the_moment_follows_the_map_and_the_chooser(house: House, tmp_path
         "counted here: 350 → 36 tokens"
     )
     assert tab.badge.word.text() == "inferred"
-    live.choose(tab.moment, NOW)
-    tab.moment.activated.emit(tab.moment.currentIndex())
+    live.choose(tab.moment, NOW.code)
     await live.until(lambda: len(_ledger(live)) == 14, "now again")
 
 

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from explorer.audit.findings import Finding
 from tests.services.test_unreadable_compaction import rollout
 from tests.ui.window.house import House
-from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.running import RunningWindow, sample_path, visible
 from tests.ui.window.steps import commit, draft
-from ui.audit.compare.subjects import SummaryKey
+from ui.audit.compare.subjects import NOW, SummaryKey
 from ui.audit.fidelity.findings import GroupHeading, NotCarriedHeading
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
-from ui.audit.tab import NOW
+from ui.widgets.choice import ChoiceBox
 from ui.widgets.marked import marked
 
 
@@ -39,7 +39,7 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     assert page.shown is not None and live.tab == "audit"
     assert page.shown.entry == 197, "the newest compaction of the path"
     await live.until(page.list.hasFocus, "the keyboard on the findings")
-    assert page.headline.text().startswith("All 11 standing instructions found")
+    assert page.headline.text().startswith("Compaction #197: All 11 standing instructions found")
     standing = page.shown.fidelity.standing
     first = min(fact.sources[0] for fact in standing)
     assert len(standing) == 11 and page.given.accessibleName().endswith(" 8 more.")
@@ -49,7 +49,9 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     headings = [row for row in page.list.findings.rows if isinstance(row, GroupHeading)]
     assert [row.number for row in headings] == [0, 0, 0]
     page = await fidelity(live)
-    assert page.headline.text() == "1 of 8 standing instructions is not in the summary."
+    assert page.headline.text() == (
+        "Compaction #105: 1 of 8 standing instructions is not in the summary."
+    )
     first = page.list.current()
     assert first is page.list.findings.rows[1] and isinstance(first, Finding)
     assert first.text == "Never retry a 409, whatever the header says."
@@ -69,25 +71,34 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     assert page.pages.currentIndex() == FINDINGS and page.list.hasFocus()
 
 
-async def test_the_head_of_the_tab_and_the_findings_are_of_one_compaction(house: House) -> None:
+async def test_one_choice_of_the_compaction_holds_for_every_page(house: House) -> None:
+    """It is the only box of its kind, on whichever page it is changed."""
     live = await house.start(sample_path())
     page = await fidelity(live, 197)
-    tab = live.window.audit
-    live.choose(page.choice, SummaryKey("entry", 105).code)
-    await live.until(
-        lambda: page.shown is not None and page.shown.entry == tab.shown_moment() == 105, "both"
-    )
+    tab, first = live.window.audit, SummaryKey("entry", 105).code
+    assert visible_names(live) == ["Moment of the session", "Judged by the rules of"]
+    live.choose(tab.moment, first)
+    await live.until(lambda: page.shown is not None and page.shown.entry == 105, "the findings")
     await live.until(lambda: "#105" in tab.figure.text(), "the sizes of that compaction")
-    live.choose(tab.moment, NOW)
+    live.press_button("Ledger", tab)
+    await live.until(lambda: tab.ledger.isVisible() and len(tab.ledger.model.rows) < 200, "then")
+    live.choose(tab.moment, NOW.code)
+    await live.until(lambda: len(tab.ledger.model.rows) > 200, "the ledger of now")
+    live.press_button("Findings", tab)
     await live.until(
         lambda: page.shown is not None and page.shown.entry == 197, "the newest compaction"
     )
     live.click_entry(105)
     await live.until(
-        lambda: page.shown is not None and page.shown.entry == tab.shown_moment() == 105,
-        "the compaction that is selected",
+        lambda: page.shown is not None and page.shown.entry == 105, "the one that is selected"
     )
+    assert tab.moment.currentData() == first
     await live.idle()
+
+
+def visible_names(live: RunningWindow) -> list[str]:
+    """The names of the boxes to choose from that the tab Audit shows."""
+    return [box.accessibleName() for box in visible(live.window.audit, ChoiceBox)]
 
 
 async def test_a_source_is_one_click_away_and_one_key_back(house: House) -> None:
@@ -159,14 +170,15 @@ async def test_a_draft_is_audited_before_its_commit(house: House) -> None:
     await live.until(lambda: page.shown is not None and page.shown.entry < 0, "the draft's audit")
     assert live.tab == "audit"
     assert page.shown is not None and page.shown.name == "draft 1"
-    assert page.choice.currentText().startswith("draft 1")
+    moment = live.window.audit.moment
+    assert moment.currentText().startswith("Now, with draft 1")
     live.keys("Ctrl+3")
     entry = await commit(live)
     live.keys("Ctrl+4")
     await live.until(lambda: page.shown is not None and page.shown.entry == entry, "its audit")
-    offered = [page.choice.itemText(at) for at in range(page.choice.count())]
-    assert page.choice.currentText() == f"compaction #{entry}"
-    assert not any(name.startswith("draft") for name in offered)
+    offered = [moment.itemText(at) for at in range(moment.count())]
+    assert moment.currentText() == f"After #{entry}, compaction 3 of 3"
+    assert not any("draft" in name for name in offered)
 
 
 async def test_an_audit_can_be_stopped(house: House) -> None:
@@ -192,9 +204,10 @@ async def test_findings_follow_to_a_newer_compaction(house: House) -> None:
     entry = await commit(live)
     live.keys("Ctrl+Alt+L")
     await live.until(lambda: page.shown is not None and page.shown.entry == entry, "the newer one")
-    assert page.choice.currentText() == f"compaction #{entry}"
+    assert page.headline.text().startswith(f"Compaction #{entry}: ")
     live.keys("Ctrl+Z")
-    await live.until(lambda: page.choice.currentText() == "compaction #197", "the one before")
+    await live.until(lambda: page.headline.text().startswith("Compaction #197: "), "the one before")
+    assert live.window.audit.moment.currentText() == "Now, at #281"
     await live.idle()
 
 

@@ -258,7 +258,7 @@ async def test_the_moment_of_the_audit_can_be_read_in_a_small_window(house: Hous
     await audited(live)
     await live.settle(8)
     head = live.window.audit.head
-    moment, needed = head.moment, head.moment.fontMetrics().horizontalAdvance("After compaction")
+    moment, needed = head.moment, head.moment.fontMetrics().horizontalAdvance("After #105, comp")
     assert not head.report.isVisible() and head.fold.isVisible()
     assert moment.width() > needed
     live.click(head.fold)

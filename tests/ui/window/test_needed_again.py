@@ -11,6 +11,7 @@ from tests.ui.window.house import House
 from tests.ui.window.running import sample_path
 from tests.ui.window.steps import commit, draft
 from tests.ui.window.test_audit import audited, compaction, reply, user, write
+from ui.audit.compare.subjects import SummaryKey
 from ui.audit.tab import LEDGER, NEEDED
 
 RULE = "Always use Postgres for the jobs table, never the local sqlite file."
@@ -104,8 +105,7 @@ async def test_a_moment_after_which_nothing_was_needed_again_is_told(
     assert page.summary.text().startswith("At least 1 file")
 
     async def look_at(entry: int, words: str) -> None:
-        live.choose(tab.moment, entry)
-        tab.moment.activated.emit(tab.moment.currentIndex())
+        live.choose(tab.moment, SummaryKey("entry", entry).code)
         await live.until(lambda: page.part.title.text().startswith(words), words)
 
     await look_at(5, "At least 1 file read again")

@@ -20,10 +20,10 @@ from ui.widgets.figures import moment
 
 
 class SummaryKey(NamedTuple):
-    """Names a summary."""
+    """Names a summary, or with ``NOW`` none in particular."""
 
     kind: str
-    """``entry`` for one that is stored, ``draft``."""
+    """``entry`` for one that is stored, ``draft``, ``now``."""
     number: int
     """The entry's index, or the draft's id."""
 
@@ -37,6 +37,10 @@ class SummaryKey(NamedTuple):
         """The key of a ``code``."""
         kind, _, number = code.partition(":")
         return cls(kind, int(number))
+
+
+NOW = SummaryKey("now", -1)
+"""In place of a summary: the moment at the leaf."""
 
 
 class CommitPlace(NamedTuple):

@@ -9,17 +9,15 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.audit.findings import Finding, excerpt
-from explorer.audit.generations import compactions_on_path
 from explorer.audit.words import ONE_KIND
 from explorer.compaction.partition import Partition
-from explorer.services.changes import LeafMoved
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.summary_audit import Audited, Auditor
-from explorer.session.kinds import Kind
 from ui.app_state import AppState
 from ui.audit.compare.subjects import SummaryKey
-from ui.audit.tab import FINDINGS, NOW
+from ui.audit.moments import Moments
+from ui.audit.tab import FINDINGS
 from ui.audit.work import AuditWork, Job
 from ui.main_window import TABS
 from ui.widgets.loader import Loader
@@ -92,19 +90,16 @@ class FidelityController(QObject):
     """The ``SummaryKey`` of the summary that is looked at."""
     act_asked = Signal(str, object, object)
     """(one of ``ACTS``, ``Finding``, the ``Audited`` summary)"""
-    moment_wanted = Signal(int)
-    """The compaction whose findings were chosen, or ``NOW`` for those of a draft."""
 
-    def __init__(self, state: AppState) -> None:
+    def __init__(self, state: AppState, moments: Moments) -> None:
         super().__init__(state)
         self._state = state
+        self._moments = moments
         self._tab = state.window.audit
         self.page = self._tab.findings
         self.page.offer_acts(*ACTS)
         self._auditor: Auditor | None = None
         self._audited: Document | None = None
-        self._wanted: SummaryKey | None = None
-        self._newest: SummaryKey | None = None
         self._asked: tuple[SummaryKey, str] | None = None
         self._work = AuditWork(self)
         self._work.done.connect(self._audited_now)
@@ -117,20 +112,17 @@ class FidelityController(QObject):
         self._places.loaded.connect(lambda found: self.page.detail.show_excerpt(*found))
         page = self.page
         page.seen.connect(self.follow)
-        page.chosen.connect(lambda code: self._choose(SummaryKey.of(code)))
         page.stop_asked.connect(self._work.stop)
         self._sources = SourcePlaces(state, self._back_to_findings)
         page.source_requested.connect(self._sources.show)
         page.excerpt_asked.connect(self._excerpt)
         page.action_asked.connect(self._act)
-        page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
-        page.recall_asked.connect(lambda: self.recall_asked.emit(self._wanted))
+        page.compare_asked.connect(lambda: self.compare_asked.emit(moments.summary))
+        page.recall_asked.connect(lambda: self.recall_asked.emit(moments.summary))
         page.entry_requested.connect(state.window.map.select)
         state.document_changed.connect(self._other_document)
         state.window.inspector.currentChanged.connect(lambda _tab: self.follow())
-        state.fillers.append(self.follow)
-        state.bus.on_shown(LeafMoved, lambda _change: self.follow())
-        state.window.compaction.drafts_changed.connect(self.follow)
+        moments.followed.connect(self.follow)
 
     def show_page(self) -> None:
         """Bring the page into sight, with the keyboard on the findings once they are there."""
@@ -170,75 +162,28 @@ class FidelityController(QObject):
             (draft, shown, text) for draft, shown, text in shown_drafts if isinstance(draft, Draft)
         ]
 
-    def summaries(self) -> list[tuple[str, SummaryKey]]:
-        """Drafts, then the compactions of the path, the newest first."""
-        document = self._state.document
-        if document is None:
-            return []
-        found = [
-            (f"draft {number}, {draft.model}", SummaryKey("draft", draft.id))
-            for number, (draft, _, _) in enumerate(self.drafts(), 1)
-        ]
-        tree, selected = document.tree, self._state.window.map.selected
-        entries = list(reversed(compactions_on_path(tree, document.leaf)))
-        if selected >= 0 and tree.kind(selected) is Kind.COMPACTION and selected not in entries:
-            entries.append(selected)
-        for entry in entries:
-            undone = ", undone" if tree.is_undone(entry, document.leaf) else ""
-            found.append((f"compaction #{entry}{undone}", SummaryKey("entry", entry)))
-        return found
-
-    def look_at(self, key: SummaryKey) -> None:
-        """Show the fidelity of a summary."""
-        self._wanted = key
-        self.follow()
-
     def look_at_entry(self, entry: int) -> None:
         """Show the fidelity of a compaction, and the page."""
         self._state.select(entry)
-        self.look_at(SummaryKey("entry", entry))
+        self._moments.choose(SummaryKey("entry", entry))
         self.show_page()
-
-    def _choose(self, key: SummaryKey) -> None:
-        self.look_at(key)
-        self.moment_wanted.emit(key.number if key.kind == "entry" else NOW)
-
-    def follow_moment(self, entry: int) -> None:
-        """Show the findings of the compaction that the tab names, the newest one for ``NOW``."""
-        if entry != NOW:
-            self.look_at(SummaryKey("entry", entry))
-        elif self._wanted is not None and self._wanted.kind == "entry":
-            self._wanted = self._newest
-            self.follow()
 
     def look_at_draft(self) -> None:
         """Show the fidelity of the draft that is shown, and the page."""
-        draft = self._state.window.compaction.current_draft
-        if isinstance(draft, Draft):
-            self._choose(SummaryKey("draft", draft.id))
-        self.follow()
+        if (draft := self._state.window.compaction.current_draft) is not None:
+            self._moments.choose(SummaryKey("draft", draft.id))
         self.show_page()
 
     def follow(self) -> None:
         """What can be looked at may have changed; audited is only what is visible."""
-        found = self.summaries()
-        keys = [key for _, key in found]
-        newest = next((key for key in keys if key.kind == "entry"), None)
-        # Whoever looks at the newest compaction looks at a newer one once it is made.
-        is_made = self._wanted == self._newest != newest
-        if self._wanted not in keys or is_made:
-            self._wanted = newest or (keys[0] if keys else None)
-        self._newest = newest
-        if is_made:
-            self.moment_wanted.emit(NOW)
-        wanted = "" if self._wanted is None else self._wanted.code
-        self.page.offer([(name, key.code) for name, key in found], wanted)
-        if self._wanted is None:
+        wanted = self._moments.summary
+        self.page.offer(self._moments.number_of_summaries)
+        if wanted is None:
             self._work.stop()
             self._asked = None
         elif self._state.window.tab == "audit":
             # Also where another page is seen: the number of findings stands above all of them.
-            self._audit(self._wanted)
+            self._audit(wanted)
 
     # the audit -----------------------------------------------------------------------------------
 
@@ -274,12 +219,12 @@ class FidelityController(QObject):
         self.page.tell("Stopped. Choose a summary above to audit it.")
 
     def _other_document(self) -> None:
-        self._wanted = self._newest = self._asked = None
+        self._asked = None
         self._work.stop()
         self._places.forget()
         self.auditor()
         self._tab.set_count(FINDINGS, 0)
-        self.page.offer([], "")
+        self.page.offer(0)
 
     # from a finding ------------------------------------------------------------------------------
 

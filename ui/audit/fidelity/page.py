@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent, QTextCursor
 from PySide6.QtWidgets import (
-    QComboBox,
     QLabel,
     QPlainTextEdit,
     QProgressBar,
@@ -32,7 +31,6 @@ from explorer.services.summary_audit import Audited
 from ui.audit.fidelity.findings import FindingPart, FindingsView
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_font
-from ui.widgets.choice import ChoiceBox
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.marked import mark, marked
@@ -142,10 +140,8 @@ FINDINGS, SUMMARY = range(2)
 
 
 class FidelityPage(QWidget):
-    """Which summary is looked at is chosen at the top; the parts below follow."""
+    """Which summary is looked at is chosen in the tab's head, with the moment."""
 
-    chosen = Signal(str)
-    """The code of the summary that a person chose; see ``offer``."""
     source_requested = Signal(object, int)
     """The ``Finding``, and which of its source entries is to be shown, at the place."""
     action_asked = Signal(str, object)
@@ -167,6 +163,7 @@ class FidelityPage(QWidget):
         self.shown: Audited | None = None
         self._body: QWidget | None = None
         self._refused = ""
+        self._summaries = 0
         self._foot: QWidget | None = None
         self._offered: list[str] = []
         self._parts: list[QWidget] = []
@@ -186,7 +183,7 @@ class FidelityPage(QWidget):
         self.waiting.stop.clicked.connect(self.stop_asked)
         self._places.addWidget(self.waiting)
         outer = column_in(self, 0)
-        outer.addWidget(self._make_choice())
+        outer.addWidget(self._make_bar())
         outer.addWidget(self._places, 1)
         self._bar.hide()
 
@@ -198,15 +195,8 @@ class FidelityPage(QWidget):
         super().showEvent(event)
         self.seen.emit()
 
-    def _make_choice(self) -> QWidget:
+    def _make_bar(self) -> QWidget:
         self._bar = QWidget(self)
-        self.choice = ChoiceBox(self._bar)
-        self.choice.setAccessibleName("Summary whose findings are shown")
-        self.choice.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
-        self.choice.setMinimumContentsLength(14)
-        self.choice.activated.connect(lambda _at: self.chosen.emit(self.choice.currentData()))
         self.compare = QPushButton("Compare…", self._bar)
         self.compare.setToolTip("This summary beside others of the session")
         self.compare.clicked.connect(self.compare_asked)
@@ -215,8 +205,7 @@ class FidelityPage(QWidget):
             "Questions on what was summarized, to a model that sees what the agent sees after it"
         )
         self.recall.clicked.connect(self.recall_asked)
-        parts = (self.choice, self.compare, self.recall)
-        self._bar.setLayout(wrapping_row(*parts, margins=(S16, S8, S16, S4)))
+        self._bar.setLayout(wrapping_row(self.compare, self.recall, margins=(S16, S8, S16, S4)))
         return self._bar
 
     def offer_acts(self, *names: str) -> None:
@@ -322,18 +311,14 @@ class FidelityPage(QWidget):
     # what is shown -------------------------------------------------------------------------------
 
     def _offer_comparison(self, why_not: str = "") -> None:
-        is_alone = self.choice.count() < 2
-        alone = "There is only one summary." if is_alone else ""
+        alone = "There is only one summary." if self._summaries < 2 else ""
         enable_unless(self.compare, why_not or alone)
         enable_unless(self.recall, self._refused or why_not)
 
-    def offer(self, summaries: Sequence[tuple[str, str]], chosen: str) -> None:
-        """Offer the summaries that can be shown: their names, and a code that stands for each."""
-        self.choice.clear()
-        for name, data in summaries:
-            self.choice.addItem(name, data)
-        self.choice.setCurrentIndex(self.choice.findData(chosen))
-        self._bar.setVisible(bool(summaries))
+    def offer(self, summaries: int) -> None:
+        """Offer what can be done where there are so many summaries to look at."""
+        self._summaries = summaries
+        self._bar.setVisible(summaries > 0)
         self._offer_comparison()
         if not summaries:
             self.shown = None
@@ -365,7 +350,8 @@ class FidelityPage(QWidget):
         self._offer_comparison()
         self._need_body()
         self.shown = audited
-        self.headline.setText(f"{headline(found)}.")
+        name = f"{audited.name[:1].upper()}{audited.name[1:]}"
+        self.headline.setText(f"{name}: {headline(found)}.")
         self.headline.setToolTip(RULE_OF_THUMB)
         given = standing_words(found)
         self.given.set_words(entry_links(given), given)
