@@ -28,12 +28,11 @@ GROUP_MEANINGS = {
     Group.STATE: "Work under way that is not named.",
     Group.WRONG: "What the record contradicts.",
 }
-GROUP_EMPTY = {
-    Group.INSTRUCTION: "The rules found none missing.",
-    Group.STATE: "The rules found nothing open missing.",
-    Group.WRONG: "The rules found no contradiction.",
+_GROUP_SOUGHT = {
+    Group.INSTRUCTION: "standing instructions that are missing",
+    Group.STATE: "open work that is not named",
+    Group.WRONG: "contradictions",
 }
-"""Of a group without findings: rules of thumb found none, which is no proof."""
 KIND_TITLES = {
     FactKind.PATH: "Paths",
     FactKind.SYMBOL: "Symbols",
@@ -183,6 +182,12 @@ def _in_short(text: str) -> str:
     """Its first sentence; all of it where that only asks what another lays down."""
     first = title_line(text)
     return " ".join(text.split()) if first.endswith("?") else first
+
+
+def not_found_words(fidelity: Fidelity) -> str:
+    """``Looked for and not found: contradictions.``, of the groups without findings; or empty."""
+    sought = [words for group, words in _GROUP_SOUGHT.items() if not fidelity.of(group)]
+    return f"Looked for and not found: {', '.join(sought)}." if sought else ""
 
 
 def not_carried_words(fidelity: Fidelity) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QApplication
 
 from explorer.audit.findings import Fidelity, Finding, Group
-from explorer.audit.words import NOTHING_FOUND, headline
+from explorer.audit.words import NOTHING_FOUND, headline, not_found_words
 from explorer.facts import Fact, FactKind
 from ui.audit.fidelity.findings import (
     FindingsModel,
@@ -25,36 +25,40 @@ def many(number: int) -> Fidelity:
     )
 
 
-def test_three_groups_are_shown_and_all_else_is_one_folded_row(app: QApplication) -> None:
+def test_groups_with_findings_are_shown_and_all_else_is_one_folded_row(app: QApplication) -> None:
     model = FindingsModel()
     model.show_findings(many(20_000))
     kinds = [type(row) for row in model.rows]
-    assert kinds == [GroupHeading, Finding, Finding, GroupHeading, GroupHeading, NotCarriedHeading]
+    assert kinds == [GroupHeading, Finding, Finding, NotCarriedHeading]
     assert model.first_finding() == 1
     folded = model.rows[-1]
     assert isinstance(folded, NotCarriedHeading)
     assert folded.title == "Not in these words: 20,000 commands, 1 address"
-    model.turn(5)
+    model.turn(3)
     assert [type(row) for row in model.rows[-2:]] == [NotCarriedKind, NotCarriedKind]
-    model.turn(7)
+    model.turn(5)
     (address,) = [row for row in model.rows if isinstance(row, NotCarriedFact)]
-    kind = model.rows[7]
+    kind = model.rows[5]
     assert isinstance(kind, NotCarriedKind) and kind.is_open and address.title in kind.note
-    model.turn(6)
+    model.turn(4)
     assert 500 < len(model.rows) < 520, "a long list is cut"
-    model.turn(6)
-    model.turn(7)
+    model.turn(4)
+    model.turn(5)
     assert not any(isinstance(row, NotCarriedFact) for row in model.rows)
     model.turn(0)
     assert model.first_finding() == -1, "a group folds"
-    model.turn(1)
-    assert isinstance(model.rows[1], GroupHeading) and model.rows[1].number == 0
 
 
-def test_a_group_without_findings_says_so(app: QApplication) -> None:
+def test_one_sentence_says_what_was_not_found(app: QApplication) -> None:
     model = FindingsModel()
     model.show_findings(Fidelity())
-    notes = [row.note for row in model.rows if isinstance(row, GroupHeading)]
-    assert len(notes) == 3 and all("found" in note for note in notes)
+    assert not model.rows
+    assert not_found_words(Fidelity()) == (
+        "Looked for and not found: standing instructions that are missing, open work that is not "
+        "named, contradictions."
+    )
+    assert not_found_words(many(3)) == (
+        "Looked for and not found: open work that is not named, contradictions."
+    )
     assert headline(many(3)) == "2 of 5 standing instructions are not in the summary"
     assert headline(Fidelity()) == NOTHING_FOUND

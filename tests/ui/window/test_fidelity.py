@@ -12,7 +12,7 @@ from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path, visible
 from tests.ui.window.steps import commit, draft
 from ui.audit.compare.subjects import NOW, SummaryKey
-from ui.audit.fidelity.findings import GroupHeading, NotCarriedHeading
+from ui.audit.fidelity.findings import NotCarriedHeading
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.marked import marked
@@ -31,7 +31,7 @@ async def fidelity(live: RunningWindow, entry: int = 105) -> FidelityPage:
     return page
 
 
-async def test_three_groups_and_one_folded_line(house: House) -> None:
+async def test_groups_with_findings_and_one_folded_line(house: House) -> None:
     live = await house.start(sample_path())
     live.keys("Ctrl+Alt+L")
     page = live.session.fidelity.page
@@ -46,12 +46,17 @@ async def test_three_groups_and_one_folded_line(house: House) -> None:
     page.given.setFocus()
     live.keys("Tab", "Return", to=page.given)
     await live.until(lambda: live.window.map.selected == first, "the entry of the first of them")
-    headings = [row for row in page.list.findings.rows if isinstance(row, GroupHeading)]
-    assert [row.number for row in headings] == [0, 0, 0]
+    assert [type(row) for row in page.list.findings.rows] == [NotCarriedHeading]
+    assert page.not_found.isVisible()
+    assert page.not_found.text() == (
+        "Looked for and not found: standing instructions that are missing, open work that is not "
+        "named, contradictions."
+    )
     page = await fidelity(live)
     assert page.headline.text() == (
         "Compaction #105: 1 of 8 standing instructions is not in the summary."
     )
+    assert "instructions" not in page.not_found.text()
     first = page.list.current()
     assert first is page.list.findings.rows[1] and isinstance(first, Finding)
     assert first.text == "Never retry a 409, whatever the header says."

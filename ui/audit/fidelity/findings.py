@@ -31,7 +31,6 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.findings import Excerpt, Fidelity, Finding, Group
 from explorer.audit.words import (
-    GROUP_EMPTY,
     GROUP_MEANINGS,
     GROUP_TITLES,
     KIND_TITLES,
@@ -63,7 +62,7 @@ from ui.widgets.table import ROW, Column, Index, TableModel
 
 
 class GroupHeading(Struct, frozen=True):
-    """A group as a row of the list; one without findings says so."""
+    """A group as a row of the list."""
 
     group: Group
     number: int
@@ -77,7 +76,7 @@ class GroupHeading(Struct, frozen=True):
     @property
     def note(self) -> str:
         """What is shown below it."""
-        return GROUP_MEANINGS[self.group] if self.number else GROUP_EMPTY[self.group]
+        return GROUP_MEANINGS[self.group]
 
 
 class NotCarriedHeading(Struct, frozen=True):
@@ -135,22 +134,15 @@ def _sentence(row: FindingRow) -> str:
         return finding_words(row)
     if isinstance(row, NotCarriedFact):
         return f"{row.title}. {row.note}"
-    state = f", {'open' if row.is_open else 'folded'}" if _folds(row) else ""
-    return f"{row.title}{state}. {row.note}"
+    return f"{row.title}, {'open' if row.is_open else 'folded'}. {row.note}"
 
 
 def _title(row: FindingRow) -> str:
     return row.text if isinstance(row, Finding) else row.title
 
 
-def _folds(row: FindingRow) -> bool:
-    return isinstance(row, NotCarriedHeading | NotCarriedKind) or (
-        isinstance(row, GroupHeading) and row.number > 0
-    )
-
-
 class FindingsModel(TableModel[FindingRow]):
-    """The three groups, then what else is not carried as one folded row."""
+    """The groups with findings, then what else is not carried as one folded row."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__([Column("Findings", _title, spoken=_sentence)], parent)
@@ -167,8 +159,7 @@ class FindingsModel(TableModel[FindingRow]):
     def turn(self, row: int) -> None:
         """Fold a group, or unfold it."""
         heading = self.rows[row]
-        if _folds(heading):
-            assert isinstance(heading, Heading)
+        if isinstance(heading, Heading):
             self._turned ^= {heading.title}
             self._fill()
 
@@ -179,9 +170,9 @@ class FindingsModel(TableModel[FindingRow]):
     def _fill(self) -> None:
         rows: list[FindingRow] = []
         for group in Group:
-            found = self._found.of(group)
-            heading = GroupHeading(group, len(found), GROUP_TITLES[group] not in self._turned)
-            rows += [heading, *(found if heading.is_open else ())]
+            if found := self._found.of(group):
+                heading = GroupHeading(group, len(found), GROUP_TITLES[group] not in self._turned)
+                rows += [heading, *(found if heading.is_open else ())]
         if words := not_carried_words(self._found):
             rows.append(NotCarriedHeading(words, words in self._turned))
             if words in self._turned:
@@ -240,12 +231,11 @@ class _Delegate(QStyledItemDelegate):
 
     def _heading(self, painter: QPainter, rect: QRectF, row: Heading) -> None:
         now, sign = theme(), scaled(14)
-        if _folds(row):
-            ratio = painter.device().devicePixelRatio()
-            name = "chevron-down" if row.is_open else "chevron-right"
-            painter.drawPixmap(
-                QPointF(rect.left() + S4, rect.top() + 5), icon_pixmap(name, "dim", sign, ratio)
-            )
+        ratio = painter.device().devicePixelRatio()
+        name = "chevron-down" if row.is_open else "chevron-right"
+        painter.drawPixmap(
+            QPointF(rect.left() + S4, rect.top() + 5), icon_pixmap(name, "dim", sign, ratio)
+        )
         left = rect.left() + S4 + sign + S4
         number = f"{row.number:,}" if row.number else ""
         wide = self.body_metrics.horizontalAdvance(number) + S12
@@ -327,7 +317,7 @@ class FindingsView(QListView):
         self.setUniformItemSizes(True)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Findings in three groups")
+        self.setAccessibleName("Findings in groups")
         self.setFrameShape(QListView.Shape.NoFrame)
         bind_font(self, ui_font)
         on_theme_changed(self.scheduleDelayedItemsLayout)

@@ -22,6 +22,7 @@ from explorer.audit.words import (
     RULE_OF_THUMB,
     UNREADABLE_SUMMARY,
     headline,
+    not_found_words,
     section_words,
     size_words,
     standing_words,
@@ -34,7 +35,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_f
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.marked import mark, marked
-from ui.widgets.panels import EmptyState, column_in, enable_unless, reach_behind
+from ui.widgets.panels import EmptyState, column_in, enable_unless, inset, reach_behind
 from ui.widgets.tabs import Tabs
 
 ELSEWHERE = (
@@ -289,7 +290,9 @@ class FidelityPage(QWidget):
         self.detail.source_requested.connect(self.source_requested)
         self.detail.summary_requested.connect(self.show_in_summary)
         self.detail.action_asked.connect(self.action_asked)
+        self.not_found = Caption(parent=page, wraps=True)
         column = column_in(page, S4, (0, S4, 0, 0))
+        column.addLayout(inset(self.not_found, (S16, 0, S16, 0)))
         column.addWidget(self.list, 1)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.detail)
@@ -361,6 +364,8 @@ class FidelityPage(QWidget):
         sentences = (f"The text of {audited.name}, as it is stored.", size_words(found),
                      section_words(found))  # fmt: skip
         self.read_of.setText(" ".join(sentence for sentence in sentences if sentence))
+        self.not_found.setText(not_found_words(found))
+        self.not_found.setVisible(bool(self.not_found.text()))
         self.list.findings.show_findings(found)
         self.list.select_row(self.list.findings.first_finding())
         self._places.setCurrentIndex(2)
