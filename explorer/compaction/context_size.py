@@ -117,7 +117,7 @@ def context_size(
     if last < 0:
         beyond, ratio = _beyond(tree, context, profile, measured) if messages else (0, 1.0)
         put_back = _put_back(tree, context, measured) if beyond else 0
-        return ContextSize(counted, 0, counted, -1, counter, beyond, ratio, put_back)
+        return ContextSize(counted, 0, counted, -1, counter, beyond or 0, ratio, put_back)
     reported = columns.usage[messages[last]]
     source = _reporter(tree, messages[last])
     if trailing and source != counter:
@@ -143,12 +143,12 @@ def _counter(profile: Profile, measured: Sequence[int] | None) -> str:
 
 def _beyond(
     tree: SessionTree, context: PathContext, profile: Profile, measured: Sequence[int] | None
-) -> tuple[int, float]:
+) -> tuple[int | None, float]:
     """Of a context that no provider has counted: what lies beyond its entries by the last report on
-    the path, which was of another context, and the ratio of that one."""
+    the path, which was of another context, and the ratio of that one. None where none tells."""
     reply, compaction = last_report(tree, context.path, 1), context.compaction
     if reply < 0:
-        return 0, 1.0
+        return None, 1.0
     then, now, size = context_at(tree, reply), context, tree.columns.usage[reply]
     if compaction > reply and _last_change(tree, context) < compaction:
         previewed = context_at(tree, tree.columns.parent[compaction])
@@ -160,7 +160,7 @@ def _beyond(
     before, after = (counted_size(tree, each, profile, measured) for each in (then, now))
     freed = before + _put_back(tree, then, measured) - after - _put_back(tree, context, measured)
     beyond = round(size - ratio * freed) - after
-    return max(0, beyond) if beyond <= _MOST_BEYOND else 0, ratio
+    return max(0, beyond) if beyond <= _MOST_BEYOND else None, ratio
 
 
 def _put_back(tree: SessionTree, context: PathContext, measured: Sequence[int] | None) -> int:
@@ -309,6 +309,16 @@ def sizes_around(
         entries_size(tree, at, measured) for at in (tree.columns.parent[compaction], compaction)
     )
     return before, None if tree.columns.is_size_unknown(compaction) else after
+
+
+def expected_after(
+    tree: SessionTree, compaction: int, profile: Profile, measured: Sequence[int] | None = None
+) -> int:
+    """What a provider is expected to count right after a compaction, in tokens, by its reports
+    before; 0 where none tells."""
+    context = context_at(tree, compaction)
+    beyond, _ = _beyond(tree, context, profile, measured)
+    return 0 if beyond is None else counted_size(tree, context, profile, measured) + beyond
 
 
 def reported_after(tree: SessionTree, compaction: int) -> int:

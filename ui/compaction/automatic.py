@@ -25,6 +25,7 @@ from explorer.services.draft_records import Draft
 from explorer.services.effective_rules import EffectiveRules
 from ui.app_state import AppState
 from ui.compaction.automatic_bar import question_words
+from ui.compaction.words import compacted_words
 from ui.conversation.strips import StripState
 from ui.widgets.figures import short
 
@@ -194,8 +195,10 @@ class AutomaticLine(QObject):
         elif ended.cancelled:
             self._state.say("The compaction was cancelled; nothing was changed.")
         elif not self._has_news():
-            figures = f"entries {short(ended.tokens_before)} → {short(ended.tokens_after)} tokens"
-            self._offer(f"Compacted ({TRIGGERS[ended.trigger]}): {figures}.", ended.entry)
+            document = self._state.document
+            assert document is not None
+            sizes = compacted_words(document, ended.entry)
+            self._offer(f"Compacted ({TRIGGERS[ended.trigger]}): {sizes}.", ended.entry)
 
     def _has_news(self) -> bool:
         """Show something else that the user must see."""

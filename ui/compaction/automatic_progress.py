@@ -19,6 +19,7 @@ from ui.app_state import AppState
 from ui.compaction import notices
 from ui.compaction.automatic import TRIGGERS, AutomaticController
 from ui.compaction.controller import CompactionController
+from ui.compaction.words import compacted_words
 from ui.main_window import TABS
 from ui.widgets.figures import short
 
@@ -142,10 +143,11 @@ class AutomaticProgressController(QObject):
         live, self._live = self._live, None
         if live is None:
             return
-        notice = None
+        notice, document = None, self._state.document
+        assert document is not None
         if ended.entry >= 0:
             notice = notices.happened(
-                TRIGGERS[ended.trigger], ended.entry, ended.tokens_before, ended.tokens_after,
+                TRIGGERS[ended.trigger], ended.entry, compacted_words(document, ended.entry),
                 lambda: self.undo_and_go_on_asked.emit(ended.entry),
             )  # fmt: skip
         elif ended.cancelled:

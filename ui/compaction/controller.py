@@ -19,7 +19,7 @@ from explorer.store.rows import StoreError
 from ui.actions import NO_SESSION
 from ui.app_state import SUMMARY_MODEL, AppState
 from ui.compaction.automatic import AutomaticController
-from ui.compaction.words import is_possible, plain_reason
+from ui.compaction.words import compacted_words, is_possible, plain_reason
 from ui.shell.dialogs import Role, confirm
 
 MOST_WAITING = 5
@@ -262,12 +262,10 @@ class CompactionController(QObject):
         except (ValueError, StoreError) as error:
             panel.commit_failed(str(error))
             return
-        previewed = [shown for one, shown, _text in panel.drafts() if one is draft]
-        before = previewed[0].whole_before if previewed else 0
         # Waits until the summary is counted too.
         await state.document.tokens.counted_around(entry)
-        after = state.document.tokens.context_size(state.profile).shown
-        panel.committed(entry, before, after, -1 if leaving is None else leaving)
+        sizes = compacted_words(state.document, entry)
+        panel.committed(entry, sizes, -1 if leaving is None else leaving)
         state.select(entry)
         # The button that was pressed is gone; the map shows what came of it.
         state.window.map.setFocus()

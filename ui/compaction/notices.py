@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ui.widgets.figures import count, place, short
+from ui.widgets.figures import count, place
 from ui.widgets.notice import Notice
 
 CANCELLED = Notice("info", "The compaction was cancelled.", "Nothing was changed.")
@@ -23,26 +23,24 @@ def failed(message: str, details: str) -> Notice:
 
 
 def committed(
-    entry: int, tokens: tuple[int, int], others: int, undo: Callable[[], None], left: int = -1
+    entry: int, sizes: str, others: int, undo: Callable[[], None], left: int = -1
 ) -> Notice:
-    """The compaction is in the session; ``others`` drafts were put aside for it. ``tokens``:
-    of the context before and after; ``left``: the leaf that was left for it, or -1."""
-    before, after = tokens
-    sizes = f": {short(before)} → {short(after)} tokens" if before else ""
+    """The compaction is in the session; ``others`` drafts were put aside for it. ``sizes``: see
+    ``compacted_words``; ``left``: the leaf that was left for it, or -1."""
     safe = "What it summarizes stays in the session."
     if others > 0:
         safe += f" {count(others, 'other draft')} put aside."
-    what = f"Compacted as #{entry}{sizes}."
+    what = f"Compacted as #{entry}: {sizes}."
     if left >= 0:
         safe += f" The session goes on from here; Undo comes back to #{left}."
     return Notice("done", what, safe, "", action="&Undo", on_action=undo)
 
 
-def happened(why: str, entry: int, before: int, after: int, undo: Callable[[], None]) -> Notice:
+def happened(why: str, entry: int, sizes: str, undo: Callable[[], None]) -> Notice:
     """A compaction that nobody reviewed is in the session."""
     return Notice(
         "done",
-        f"Compacted ({why}) as #{entry}: entries {short(before)} → {short(after)} tokens.",
+        f"Compacted ({why}) as #{entry}: {sizes}.",
         "What it summarizes stays in the session.",
         action="Undo and go on",
         on_action=undo,

@@ -546,17 +546,14 @@ class CompactionPanel(QWidget):
         self.put_aside(draft)
         self.discard_requested.emit(draft)
 
-    def committed(
-        self, entry: int, tokens_before: int = 0, tokens_after: int = 0, left: int = -1
-    ) -> None:
-        """The compaction is in the session, as ``entry``; ``left``: the leaf that was left for
-        it, or -1."""
+    def committed(self, entry: int, sizes: str, left: int = -1) -> None:
+        """The compaction is in the session, as ``entry``; ``sizes``: see ``compacted_words``;
+        ``left``: the leaf that was left for it, or -1."""
         others = len(self.drafts()) - 1
         self.draft.clear()
         self._drafted, self._at = None, None
         self._pages.setCurrentWidget(self.setup)
         undo = self.undo_requested.emit
-        sizes = (tokens_before, tokens_after)
         self._tell(notices.committed(entry, sizes, others, undo, left))
         self.refresh()
 

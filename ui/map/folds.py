@@ -9,9 +9,10 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from explorer.audit.provenance import Known
-from explorer.compaction.context_size import context_size, reported_after, sizes_around
+from explorer.compaction.context_size import expected_after, reported_after, sizes_around
 from explorer.compaction.path_view import sent_on
 from explorer.compaction.profile import PROFILES
+from explorer.services.document import Document
 from explorer.session.columns import SessionColumns
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
@@ -135,7 +136,9 @@ class ContextSizes(NamedTuple):
         if self.is_recorded:
             return f"{short(self.recorded)} → {short(self.reported)}"
         if self.recorded and self.expected:
-            return f"{short(self.recorded)} → {MARK}{short(self.expected)}"
+            # Where the provider counts less than we do, our count is shown, before and after.
+            before = max(self.recorded, self.before)
+            return f"{short(before)} → {MARK}{short(self.expected)}"
         return "entries " + " → ".join(
             NOT_RECORDED if size is None else marked(short(size), known)
             for size in (self.before, self.after)
@@ -152,9 +155,14 @@ def sizes_of(
     recorded = max(0, tree.columns.compactions[compaction].tokens_before)
     reported, expected = reported_after(tree, compaction), 0
     if recorded and not reported and counted[1] is not None:
-        size = context_size(tree, context_at(tree, compaction), PROFILES["explorer"], weights)
-        expected = size.shown if size.beyond else 0
+        expected = expected_after(tree, compaction, PROFILES["explorer"], weights)
     return ContextSizes(*counted, recorded, reported, expected)
+
+
+def compaction_sizes(document: Document, compaction: int) -> ContextSizes:
+    """The sizes around a compaction of a session, counted by the rules in force."""
+    tokens = document.tokens
+    return sizes_of(document.tree, compaction, tokens.sizes_around(compaction), tokens.weights)
 
 
 class Fold(NamedTuple):

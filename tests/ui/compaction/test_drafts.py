@@ -188,7 +188,7 @@ def test_a_cancelled_second_draft_leaves_the_first(panel: CompactionPanel) -> No
 def test_after_the_commit_there_is_an_undo(panel: CompactionPanel) -> None:
     _start(panel)
     panel.draft_finished(Written("text"))
-    panel.committed(1019, 121_400, 36_900)
+    panel.committed(1019, "121.4k → 36.9k tokens")
     settle()
     assert panel.setup.isVisible()
     words = shown_texts(panel.notice)

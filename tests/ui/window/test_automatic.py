@@ -15,6 +15,7 @@ from tests.models.summaries import GOOD
 from tests.ui.window.automatic import FULL, ROOM, answered, compactions, say, small, strip
 from tests.ui.window.house import House
 from tests.ui.window.running import sample_path
+from ui.widgets.figures import short
 
 
 async def test_a8_a_turn_that_fills_the_context_is_compacted_and_can_be_taken_back(
@@ -26,8 +27,12 @@ async def test_a8_a_turn_that_fills_the_context_is_compacted_and_can_be_taken_ba
     say(live, "Is it done?")
     await answered(live)
     assert compactions(live) == before + 1
-    assert strip(live).startswith("Compacted (threshold): ")
     entry = live.document.leaf
+    after = live.document.tokens.context_size(live.session.state.profile).shown
+    sizes = f"41.5k → ≈{short(after)} tokens."
+    assert strip(live) == f"Compacted (threshold): {sizes}", "of the whole, as it was triggered"
+    notice = live.window.compaction.notice.notice
+    assert notice is not None and notice.what == f"Compacted (threshold) as #{entry}: {sizes}"
     live.click_entry(270)
     live.press_button("Show", live.window.agent)
     assert live.window.map.selected == entry

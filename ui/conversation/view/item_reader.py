@@ -54,7 +54,7 @@ from ui.conversation.view.parts import (
     plain_parts,
     text_parts,
 )
-from ui.map.folds import ContextSizes, clock, sizes_of
+from ui.map.folds import ContextSizes, clock, compaction_sizes
 from ui.theme import role_icon, role_name, role_token
 from ui.widgets.figures import count, short
 from ui.widgets.message_blocks import CallBlock, JsonBlock, PlainBlock, blocks, shell_remarks
@@ -419,7 +419,8 @@ def read_item(
         listed = document.usage.listed_cost(data.usage, columns.models[columns.model[entry]])
     return ItemRead(
         entry, kind, columns.flags[entry], data, lines.get(entry, ""), columns.time[entry],
-        tuple(answers), _sizes(document, entry, kind), states, made_here, listed,
+        tuple(answers), compaction_sizes(document, entry) if kind is Kind.COMPACTION else None,
+        states, made_here, listed,
     )  # fmt: skip
 
 
@@ -435,10 +436,3 @@ def _named(entry: Entry, answers: list[CallAnswer]) -> list[CallAnswer]:
             answer = replace(answer, call_id=fitting[0].id)
         found.append(answer)
     return found
-
-
-def _sizes(document: Document, entry: int, kind: Kind) -> ContextSizes | None:
-    if kind is not Kind.COMPACTION:
-        return None
-    tokens = document.tokens
-    return sizes_of(document.tree, entry, tokens.sizes_around(entry), tokens.weights)
