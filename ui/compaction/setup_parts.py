@@ -405,6 +405,7 @@ class OutcomePart(QWidget):
         self.summarize.clicked.connect(self.press)
         self.model = ModelBox(self, more=True)
         self.model.setAccessibleName("Model that writes the summary")
+        self.model.setProperty("tight", True)
         self.model.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.model.activated.connect(lambda at: self._model_chosen(self.model.itemData(at)))
         self.price = Caption(parent=self)

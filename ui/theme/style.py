@@ -184,6 +184,7 @@ QTextEdit[plain="true"], QPlainTextEdit[plain="true"], QTextBrowser[plain="true"
 }
 QTextEdit[flat="true"]:focus, QPlainTextEdit[plain="true"]:focus { border: none; }
 QComboBox { padding: 4px 24px 4px 9px; min-height: ${field}px; }
+QComboBox[tight="true"] { padding-right: 4px; }
 QComboBox:hover { border-color: $faint; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow {

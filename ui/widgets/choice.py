@@ -48,6 +48,11 @@ class ChoiceBox(QComboBox):
         """What stands in the box for the chosen item."""
         return self.currentText()
 
+    def fitted_text(self, room: int) -> str:
+        """What of it can be read in so many pixels."""
+        text = self.face_text() or self.placeholderText()
+        return self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
+
     def shown_text(self) -> str:
         """What can be read of the chosen item."""
         return self._option().currentText
@@ -61,11 +66,7 @@ class ChoiceBox(QComboBox):
             QStyle.SubControl.SC_ComboBoxEditField,
             self,
         )
-        option.currentText = self.fontMetrics().elidedText(
-            self.face_text() or self.placeholderText(),
-            Qt.TextElideMode.ElideRight,
-            room.width(),
-        )
+        option.currentText = self.fitted_text(room.width())
         return option
 
     def paintEvent(self, event: QPaintEvent, /) -> None:

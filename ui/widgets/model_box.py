@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QComboBox, QLineEdit, QToolTip, QWidget
 
 from explorer.models.catalogue import provider_of
 from ui.theme import S16, scaled
@@ -46,8 +46,7 @@ class _SearchLine(QLineEdit):
         painter.setPen(self.palette().color(QPalette.ColorRole.Text))
         room = self.rect().adjusted(2, 0, -2, 0)
         box = self.parentWidget()
-        text = box.face_text() if isinstance(box, ModelBox) else self.text()
-        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        shown = box.fitted_text(room.width()) if isinstance(box, ModelBox) else self.text()
         painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), shown)
 
 
@@ -89,6 +88,20 @@ class ModelBox(ChoiceBox):
         """The chosen model, without the way to it."""
         chosen = self.currentData()
         return short_name(str(chosen), self.currentText()) if chosen else self.currentText()
+
+    def fitted_text(self, room: int) -> str:
+        """Without what stands in brackets, where that does not fit: the tip has the whole."""
+        whole = super().fitted_text(room)
+        short = self.face_text().partition(" (")[0]
+        fits = self.fontMetrics().horizontalAdvance(short) <= room
+        return short if fits and whole != self.face_text() else whole
+
+    def event(self, event: QEvent, /) -> bool:
+        if isinstance(event, QHelpEvent) and self.shown_text() != self.currentText():
+            words = "\n".join(text for text in (self.currentText(), self.toolTip()) if text)
+            QToolTip.showText(event.globalPos(), words, self)
+            return True
+        return super().event(event)
 
     # the list ------------------------------------------------------------------------------------
 

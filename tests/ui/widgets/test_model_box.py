@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QWidget
 
 from explorer.models.catalogue import ModelInfo, listed
 from tests.ui.waiting import Heard, settle
@@ -116,7 +117,24 @@ def test_the_face_tells_the_model_and_not_the_way_to_it(app: QApplication) -> No
     assert box.face_text() == box.shown_text() == "qwen3-32b"
     assert box.currentText() == way, "the list has the whole name"
     box.set_models(LONG[:2], "offline/extractive")
-    assert box.face_text() == "Extractive (offline)"
+    assert box.face_text() == box.shown_text() == "Extractive (offline)"
+
+
+def test_a_narrow_box_leaves_out_what_stands_in_brackets_and_the_tip_has_it(
+    app: QApplication,
+) -> None:
+    box = shown(app, LONG[:2], "offline/extractive")
+    box.setToolTip("It writes the summary")
+    box.setFixedWidth(box.fontMetrics().horizontalAdvance("Extractive (offline)") + 20)
+    settle()
+    assert box.shown_text() == "Extractive"
+    middle = box.rect().center()
+    point = QHelpEvent(QEvent.Type.ToolTip, middle, box.mapToGlobal(middle))
+    QApplication.sendEvent(box, point)
+    assert QToolTip.text() == "Extractive (offline)\nIt writes the summary"
+    QToolTip.hideText()
+    box.setFixedWidth(box.width() - 60)
+    assert box.shown_text().endswith("…")
 
 
 @pytest.mark.parametrize("models", [LONG[:3], LONG], ids=["few", "many"])

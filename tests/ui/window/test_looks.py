@@ -96,6 +96,7 @@ async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
         tabs = live.window.inspector.tabBar()
         if live.session.state.preferences.scale <= 150:
             assert tabs.tabRect(TABS.index("audit")).right() <= tabs.width(), "all are in sight"
+            assert live.window.compaction.setup.outcome_part.model.shown_text() == "Extractive"
         steps += 1
         assert steps < 10
     assert live.session.state.preferences.scale == 200
