@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Literal, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -107,9 +108,50 @@ def finish(
         if not history and previous_summary:
             history = previous_summary
         history = _with_earlier_turns(strip_files(history).strip())
-        prefix = strip_files(prefix).strip()
+        prefix = without_repeated(strip_files(prefix).strip(), history)
     text = merge_summaries(history, prefix)
     return text + files_footer(preparation)
+
+
+_SECTION = re.compile(r"^(?=#{1,6}[ \t])", re.MULTILINE)
+_ITEM = re.compile(r"[-*] (\S.*)")
+_SENTENCE_END = re.compile(r"(?<=[.!?]) +")
+_LEAST_WORDS = 3
+"""Items of fewer words mean something else under another heading."""
+
+
+def without_repeated(text: str, other: str) -> str:
+    """A text without the items of its lists of which each sentence stands word for word in an item
+    of the other; a section of which nothing is left says so. The two are written by calls that
+    know nothing of each other."""
+    known: set[str] = set()
+    for line in other.splitlines():
+        said = line.strip().removeprefix("- ").removeprefix("* ")
+        known.update((said, *_SENTENCE_END.split(said)))
+    return "".join(_new_in(section, known) for section in _SECTION.split(text)).rstrip()
+
+
+def _new_in(section: str, known: set[str]) -> str:
+    """A section without what is known, its heading included."""
+    lines = section.splitlines()
+    left = [
+        line
+        for line, below in zip_longest(lines, lines[1:], fillvalue="")
+        # An item that goes on below, indented, is more than its line.
+        if below[:1].isspace() or not _is_known(line, known)
+    ]
+    if "```" in section or len(left) == len(lines):
+        return section
+    if not any(line.strip() for line in left[1:]):
+        left = [*left[:1], "- (none)"]
+    return "\n".join(left).rstrip() + "\n\n"
+
+
+def _is_known(line: str, known: set[str]) -> bool:
+    item = _ITEM.fullmatch(line)
+    if item is None or len(item[1].split()) < _LEAST_WORDS:
+        return False
+    return item[1] in known or known.issuperset(_SENTENCE_END.split(item[1]))
 
 
 def _with_earlier_turns(history: str) -> str:

@@ -20,6 +20,7 @@ from explorer.compaction.summary import (
     form_of,
     merge_summaries,
     strip_files,
+    without_repeated,
 )
 from tests.compaction.sessions import EXPLORER, PI, Session
 from tests.compaction.test_requests import prefix_only, split_turn
@@ -47,6 +48,33 @@ def test_a_summary_is_finished_with_its_files() -> None:
     session = split_turn()
     text = finish(session.prepared(10), "H", "P")
     assert text == (f"H\n\n---\n\n{SPLIT_HEADING}\n\nP\n\n<read-files>\na.py\nb.py\n</read-files>")
+
+
+def test_the_prefix_does_not_say_again_what_the_history_says_word_for_word() -> None:
+    session = split_turn()
+    history = (
+        "## Constraints\n- At most 5 attempts per push. (It was 3.)\n- No new dependencies.\n"
+        "- src/retry.py\n* The budget is 45 s."
+    )
+    prefix = (
+        "## Original Request\n- At most 5 attempts per push.\n- No new dependencies at all.\n"
+        "- src/retry.py\n\n## Early Progress\n- No new dependencies. The budget is 45 s.\n\n"
+        "## Context for Suffix\n- The budget is 45 s.\n  It is a setting.\n"
+        "The budget is 45 s."
+    )
+    left = (
+        "## Original Request\n- No new dependencies at all.\n- src/retry.py\n\n"
+        "## Early Progress\n- (none)\n\n"
+        "## Context for Suffix\n- The budget is 45 s.\n  It is a setting.\n"
+        "The budget is 45 s."
+    )
+    assert without_repeated(prefix, history) == left
+    assert without_repeated(prefix, "") == prefix
+    code = "## Early Progress\n```diff\n- No new dependencies.\n```"
+    assert without_repeated(code, history) == code
+    assert f"{SPLIT_HEADING}\n\n{left}" in finish(session.prepared(10), history, prefix)
+    theirs = finish(session.prepared(10, PI), history, prefix)
+    assert prefix in theirs, "another system's summary is its own, word for word"
 
 
 def test_b7_e2_the_previous_summary_is_carried_over_word_for_word() -> None:
