@@ -304,6 +304,17 @@ class Drafts:
             if row.leaf in places
         ]
 
+    def instructions_of(self, compaction: int) -> str:
+        """What a person asked of the summary of a compaction; empty where nothing is recorded.
+        Reads the database. Raises StoreError."""
+        session = self._session
+        summary = session.payloads.stored.entry(compaction).summary
+        rows = session.shared.store.drafts(session.key, with_requests=False)
+        return next(
+            (row.instructions for row in reversed(rows)
+             if row.status == "committed" and row.edited_text == summary), ""
+        )  # fmt: skip
+
     # into the log --------------------------------------------------------------------------------
 
     async def commit(self, parent: int, draft: Draft, summary: str) -> int:

@@ -11,6 +11,7 @@ from explorer.compaction.partition import Partition
 from explorer.formats.registry import adapter_of
 from explorer.models.catalogue import ModelInfo, cannot_summarize
 from explorer.models.client import Cancelled, CancelToken
+from explorer.services.changes import CompactionEnded
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft, DraftFailed, SummaryOrder
 from explorer.services.edits import NothingToUndo
@@ -67,6 +68,7 @@ class CompactionController(QObject):
         state.settings_changed.connect(self._follow_rules)
         state.models_changed.connect(self.show_models)
         state.opened.connect(self._ready)
+        state.bus.on_shown(CompactionEnded, self._ended)
 
     @property
     def running(self) -> bool:
@@ -266,9 +268,36 @@ class CompactionController(QObject):
         await state.document.tokens.counted_around(entry)
         sizes = compacted_words(state.document, entry)
         panel.committed(entry, sizes, -1 if leaving is None else leaving)
+        panel.take_instructions(draft.instructions)
         state.select(entry)
         # The button that was pressed is gone; the map shows what came of it.
         state.window.map.setFocus()
+
+    # the instructions ------------------------------------------------------------------------
+
+    def _ended(self, ended: CompactionEnded) -> None:
+        """Instructions that an automatic compaction took along were for it alone, too."""
+        if ended.entry >= 0 and self._panel.instructions() and self._state.document is not None:
+            work = self._follow_instructions(self._state.document, ended.entry)
+            self._state.tasks.start("Reading the instructions", work)
+
+    async def _follow_instructions(
+        self, document: Document, compaction: int, *, back: bool = False
+    ) -> None:
+        """Take those of a compaction out of the box, or put them ``back`` where it was undone."""
+        try:
+            words = await asyncio.to_thread(document.drafts.instructions_of, compaction)
+        except StoreError as error:
+            self._state.notice(
+                "error", f"The instructions cannot be read: {error}", "They are in the record."
+            )
+            return
+        if self._state.document is not document:
+            return
+        if not back:
+            self._panel.take_instructions(words)
+        elif not self._panel.instructions():
+            self._panel.set_instructions(words)
 
     def _discard(self, draft: object) -> None:
         if not isinstance(draft, Draft) or self._automatic.settle_draft(draft, None):
@@ -328,6 +357,7 @@ class CompactionController(QObject):
         if undone.kind in TAKEN_BACK:
             state.say(f"{TAKEN_BACK[undone.kind]}; its entry stays in the session.")
             return
+        await self._follow_instructions(document, undone.entry, back=True)
         state.window.compaction.undone(undone.entry, undone.leaf, left, made_here(undone.entry))
         state.window.show_tab("compaction")
         state.select(undone.leaf)
@@ -351,3 +381,5 @@ class CompactionController(QObject):
             state.state_changed.emit()
             state.select(leaf)
             state.say(f"The leaf is #{leaf} again: what was taken back holds.")
+            if document.tree.kind(leaf) is Kind.COMPACTION:
+                await self._follow_instructions(document, leaf)

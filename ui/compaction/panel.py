@@ -412,6 +412,13 @@ class CompactionPanel(QWidget):
         """Show the session's instructions."""
         self.setup.instructions.setPlainText(text)
 
+    def take_instructions(self, text: str) -> None:
+        """Empty the box where it holds what a compaction was made with: it was for that one, and
+        the next must not take it along unseen."""
+        if text and text == self.instructions():
+            self.set_instructions("")
+            self.add_to_notice("Its instructions are no longer in the box; Undo puts them back.")
+
     def chosen_model(self) -> str:
         """The model that is to write the summary."""
         return self.setup.chosen_model()

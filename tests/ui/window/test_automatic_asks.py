@@ -74,6 +74,13 @@ async def test_cut_and_instructions_of_the_moment_count(house: House, provider: 
     live.press_button("Compact", live.window.compaction.automatic)
     await answered(live)
     assert "Name every port." in summaries(provider)[-1]
+    assert not live.window.compaction.instructions(), "they were for this one"
+    live.window.map.setFocus()
+    live.keys("Ctrl+Z")
+    panel = live.window.compaction
+    await live.until(lambda: panel.instructions() == "Name every port.", "they are back")
+    live.keys("Ctrl+Shift+Z")
+    await live.until(lambda: not panel.instructions(), "used again")
     kept = live.document.tree.columns.compactions[live.document.leaf]
     assert kept.first_kept_id == live.document.tree.columns.ids[moved]
 

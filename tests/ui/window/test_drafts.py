@@ -56,6 +56,31 @@ async def test_cancelling_a_draft_changes_nothing(house: House, server: ChatServ
     await live.until(lambda: panel.draft.drafts(), "another draft")
 
 
+async def test_instructions_are_for_one_compaction_and_come_back_with_its_undo(
+    house: House, server: ChatServer
+) -> None:
+    server.plan(Answer(text=GOOD))
+    live = await house.start(sample_path())
+    await summarize(live)
+    panel = live.window.compaction
+    await live.until(lambda: panel.draft.drafts(), "the draft")
+    assert panel.instructions() == "Word for word, please.", "another draft has them too"
+    await commit(live)
+    assert panel.instructions() == ""
+    assert "Its instructions are no longer in the box" in live.words(panel)
+    live.keys("Ctrl+Z")
+    await live.until(lambda: panel.instructions() == "Word for word, please.", "they are back")
+    live.press_button("Redo", panel)
+    await live.until(lambda: not panel.instructions(), "used again")
+    live.keys("Ctrl+3")
+    await live.tab_to(panel.setup.instructions)
+    live.type("Other words.")
+    live.window.map.setFocus()
+    live.keys("Ctrl+Z")
+    await live.until(lambda: "was taken back" in live.words(panel), "the undo")
+    assert panel.instructions() == "Other words.", "what was written since stays"
+
+
 async def test_an_answer_that_is_asked_for_again_takes_the_place_of_the_first(
     house: House, server: ChatServer
 ) -> None:
