@@ -8,7 +8,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
-    QProgressBar,
     QPushButton,
     QSizePolicy,
     QStackedWidget,
@@ -46,6 +45,7 @@ from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, column_of, row, scroll_area, stacked
 from ui.widgets.plain_text import StreamView, WholeLines
+from ui.widgets.progress import ProgressBar
 from ui.widgets.tabs import TabBar, Tabs
 from ui.widgets.terms import explain
 
@@ -98,9 +98,8 @@ class StreamingView(QWidget):
         bind_font(self.title, lambda: ui_font(0.5, bold=True))
         self.why = Caption(parent=self, wraps=True)
         self.progress = Caption(parent=self)
-        self.busy = QProgressBar(self)
+        self.busy = ProgressBar(self)
         self.busy.setRange(0, 0)
-        self.busy.setTextVisible(False)
         self.busy.setFixedHeight(6)
         self.busy.setAccessibleName("Writing the summary")
         self.cancel = QPushButton("Ca&ncel", self)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from explorer.services.bulk_report import LEAST_COMPACTIONS, Cost, ManyAudits, Settings, Worst
 from ui.audit.known import spoken
@@ -17,6 +17,7 @@ from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import count, full, short
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
 from ui.widgets.panels import column_in, inset, row
+from ui.widgets.progress import ProgressBar
 from ui.widgets.table import RIGHT, Column, Table, TableModel
 
 Shown = TypeVar("Shown", Cost, Settings, Worst)
@@ -146,8 +147,7 @@ class NeededPanel(QWidget):
         self.words = ElidedLabel("", self)
         bind_font(self.words, small_font)
         set_tone(self.words, "dim")
-        self.progress = QProgressBar(self)
-        self.progress.setTextVisible(False)
+        self.progress = ProgressBar(self)
         self.progress.setFixedWidth(120)
         self.progress.setAccessibleName("Sessions worked out")
         self.stop_link = LinkButton("Stop", self)

@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QProgressBar, QWidget
+from PySide6.QtWidgets import QWidget
 
 from explorer.models.client import Cancelled, CancelToken
 from ui.theme import S8, scaled
 from ui.widgets.labels import ElidedLabel
 from ui.widgets.panels import push_button, row_in
+from ui.widgets.progress import ProgressBar
 
 Result = TypeVar("Result")
 
@@ -26,9 +27,8 @@ class Busy(QWidget):
         super().__init__(parent)
         self._cancel: CancelToken | None = None
         self.label = ElidedLabel(parent=self)
-        self.bar = QProgressBar(self)
+        self.bar = ProgressBar(self)
         self.bar.setRange(0, 0)
-        self.bar.setTextVisible(False)
         self.bar.setFixedWidth(scaled(90))
         self.cancel = push_button("Ca&ncel", self)
         self.cancel.clicked.connect(self.stop)

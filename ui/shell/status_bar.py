@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QProgressBar, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from ui import theme
 from ui.widgets.panels import row_in
+from ui.widgets.progress import ProgressBar
 
 STEPS = 1000
 
@@ -68,8 +69,7 @@ class ProgressArea(QWidget):
         super().__init__(parent)
         self._works: list[Work] = []
         self.label = QLabel(self)
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(False)
+        self.bar = ProgressBar(self)
         self.bar.setFixedWidth(140)
         self.cancel = QToolButton(self)
         theme.bind_icon(self.cancel, "close", "dim")

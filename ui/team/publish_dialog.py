@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from explorer.services.publication import PublishPlan
 from explorer.store import SessionRow
@@ -17,6 +17,7 @@ from ui.widgets.figures import count, full, short
 from ui.widgets.labels import Caption
 from ui.widgets.notice import Notice, NoticeStrip
 from ui.widgets.panels import column_in, column_of, enable_unless, push_button, row
+from ui.widgets.progress import ProgressBar
 from ui.widgets.table import RIGHT, Column, Table, TableModel
 
 MOST_NAMED = 20
@@ -60,8 +61,7 @@ class PublishDialog(Dialog):
         self.table.restyle()
         self.table.current_changed.connect(lambda _one: self._show_masked())
         self.masked = Caption("", self, wraps=True)
-        self.progress = QProgressBar(self)
-        self.progress.setTextVisible(False)
+        self.progress = ProgressBar(self)
         self.progress.setFixedWidth(160)
         self.how_far = Caption("", self)
         self.publish = push_button("&Publish", self, primary=True)

@@ -12,7 +12,6 @@ from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
     QLabel,
-    QProgressBar,
     QPushButton,
     QSplitter,
     QStackedWidget,
@@ -40,6 +39,7 @@ from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import Notice, NoticeStrip
 from ui.widgets.panels import column_in, column_of, push_button, row, stacked
 from ui.widgets.plain_text import StreamView
+from ui.widgets.progress import ProgressBar
 from ui.widgets.table import Column, Table, TableModel
 
 BESIDE = 700
@@ -131,9 +131,8 @@ class MendWindow(QDialog):
 
     def _build_asking(self) -> None:
         page = QWidget(self)
-        self.progress = QProgressBar(page)
+        self.progress = ProgressBar(page)
         self.progress.setRange(0, 0)
-        self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Under way")
         self.stream = StreamView(page)
         self.stream.setAccessibleName("The mended summary, as it is written")

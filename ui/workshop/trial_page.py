@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
-    QProgressBar,
     QPushButton,
     QSizePolicy,
     QWidget,
@@ -25,6 +24,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import column_in, push_button, scroll_area
+from ui.widgets.progress import ProgressBar
 from ui.widgets.table import LEFT, RIGHT, Column, Table, TableModel
 from ui.workshop.pages import EDITOR, version_words
 
@@ -121,7 +121,7 @@ class TrialPage(QWidget):
         self.message.setWordWrap(True)
         self.message.setTextFormat(Qt.TextFormat.PlainText)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.progress = QProgressBar(self)
+        self.progress = ProgressBar(self)
         self.progress.setAccessibleName("Summaries made")
         self.progress.hide()
         columns: list[Column[OutcomeRow]] = [

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QLineEdit,
-    QProgressBar,
     QPushButton,
     QWidget,
 )
@@ -32,6 +31,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import column_of, push_button, row, row_in
+from ui.widgets.progress import ProgressBar
 from ui.widgets.steps import StepRunner
 from ui.widgets.table import Column, Table, TableModel
 from ui.widgets.tabs import Tabs
@@ -288,8 +288,7 @@ class CompareDraftsWindow(ComparisonWindow):
         )
         self.branches.clicked.connect(lambda: self.branches_asked.emit(self.checked()))
         self.branches.hide()
-        self.progress = QProgressBar(self)
-        self.progress.setTextVisible(False)
+        self.progress = ProgressBar(self)
         self.progress.setAccessibleName("Progress of the comparison")
         self.stop = self.button("Stop")
         self.stop.clicked.connect(self.stop_asked)

@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeyEvent, QShowEvent, QTextCursor
 from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
-    QProgressBar,
     QPushButton,
     QScrollArea,
     QStackedWidget,
@@ -36,6 +35,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.marked import mark, marked
 from ui.widgets.panels import EmptyState, column_in, enable_unless, inset, reach_behind
+from ui.widgets.progress import ProgressBar
 from ui.widgets.tabs import Tabs
 
 ELSEWHERE = (
@@ -106,8 +106,7 @@ class WaitingPart(QWidget):
         super().__init__(parent)
         self.words = QLabel("Reading the entries…", self)
         self.words.setWordWrap(True)
-        self.progress = QProgressBar(self)
-        self.progress.setTextVisible(False)
+        self.progress = ProgressBar(self)
         self.progress.setAccessibleName("Progress of the audit")
         self.stop = QPushButton("Stop", self)
         column = column_in(self, S8, (S16, S16, S16, S16))

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
-    QProgressBar,
     QPushButton,
     QWidget,
 )
@@ -26,6 +25,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, labelled, push_button
+from ui.widgets.progress import ProgressBar
 
 BREATH_S = 0.002
 """Between two cells: the window's thread gets its turn."""
@@ -78,8 +78,7 @@ class SweepPage(QWidget):
         self.start.clicked.connect(self._start)
         self.stop = push_button("S&top", self)
         self.stop.clicked.connect(self.cancel)
-        self.progress = QProgressBar(self)
-        self.progress.setTextVisible(False)
+        self.progress = ProgressBar(self)
         self.progress.setAccessibleName("Cells walked")
         self.heat = HeatMap(self)
         self.heat.described.connect(self._tell)
