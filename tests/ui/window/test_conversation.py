@@ -9,8 +9,14 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
+from tests.models.server import Answer, ChatServer
+from tests.ui.conversation.steps import words_on_screen
 from tests.ui.conversation.view.talks import rich
+from tests.ui.window.automatic import ROOM, answered, say
 from tests.ui.window.house import House
+from tests.ui.window.running import sample_path
+from tests.ui.window.steps import commit, draft
+from ui.widgets.figures import short
 
 
 async def test_an_entry_is_shown_in_the_conversation_and_back(house: House, tmp_path: Path) -> None:
@@ -26,6 +32,31 @@ async def test_an_entry_is_shown_in_the_conversation_and_back(house: House, tmp_
     await live.settle()
     assert live.window.map.selected == 3, "the call above, by its result"
     assert live.window.entry.index == 3
+
+
+async def test_the_next_reply_tells_what_a_compaction_left(
+    house: House, provider: ChatServer
+) -> None:
+    """Before it the size goes by the reports before. The mark in the conversation is laid out by
+    then, and no count of a tokenizer that comes later has it written anew."""
+    provider.plan(Answer(text="Yes.", usage=ROOM), model="gpt-4o-mini")
+    live = await house.start(sample_path(), size=(1440, 1200))
+    live.window.agent.setMinimumHeight(500)
+    live.document.tokens.weights = None
+    await draft(live)
+    entry = await commit(live)
+    talk = live.window.agent.conversation
+
+    def sizes() -> str:
+        shown = [words for words in words_on_screen(talk) if " → " in words and "k" in words]
+        assert len(shown) == 1, shown
+        return shown[0]
+
+    recorded = short(live.document.tree.columns.compactions[entry].tokens_before)
+    assert " → about " in sizes()
+    say(live, "And now?")
+    await answered(live)
+    assert f"{recorded} → {short(ROOM['total_tokens'])}" in sizes()
 
 
 async def test_what_is_not_on_the_path_is_not_in_the_conversation(
