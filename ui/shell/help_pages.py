@@ -21,6 +21,7 @@ from ui.widgets.panels import column_in, column_of, row, scroll_area
 DOCUMENTS = {
     "docs/guide.md": "Guide",
     "docs/audit.md": "What the audit says",
+    "docs/audit-measured.md": "How the audit was measured",
     "docs/command-line.md": "Command line",
     "docs/settings.md": "Settings",
     "docs/teams.md": "A team's library",
