@@ -28,8 +28,9 @@ GROUP_MEANINGS = {
     Group.STATE: "Work under way that is not named.",
     Group.WRONG: "What the record contradicts.",
 }
+NOT_FOUND = "Looked for and not found"
 _GROUP_SOUGHT = {
-    Group.INSTRUCTION: "standing instructions that are missing",
+    Group.INSTRUCTION: "missing instructions",
     Group.STATE: "open work that is not named",
     Group.WRONG: "contradictions",
 }
@@ -184,10 +185,9 @@ def _in_short(text: str) -> str:
     return " ".join(text.split()) if first.endswith("?") else first
 
 
-def not_found_words(fidelity: Fidelity) -> str:
-    """``Looked for and not found: contradictions.``, of the groups without findings; or empty."""
-    sought = [words for group, words in _GROUP_SOUGHT.items() if not fidelity.of(group)]
-    return f"Looked for and not found: {', '.join(sought)}." if sought else ""
+def sought_words(fidelity: Fidelity) -> str:
+    """What was looked for in vain, of the groups without findings: ``contradictions``; or empty."""
+    return ", ".join(words for group, words in _GROUP_SOUGHT.items() if not fidelity.of(group))
 
 
 def not_carried_words(fidelity: Fidelity) -> str:

@@ -63,6 +63,16 @@ class Moments(QObject):
         return self._drafts[0] if self._drafts else None
 
     @property
+    def summary_name(self) -> str:
+        """What that one is called; empty without one."""
+        key = self.summary
+        if key is None:
+            return ""
+        if key.kind == "draft":
+            return f"Draft {self._drafts.index(key) + 1}"
+        return f"Compaction #{key.number}"
+
+    @property
     def number_of_summaries(self) -> int:
         """How many there are to look at."""
         return len(self._drafts) + len(self._compactions)

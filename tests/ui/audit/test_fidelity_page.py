@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from explorer.audit.findings import Fidelity, Finding, Group
-from explorer.audit.words import NOTHING_FOUND, headline, not_found_words
+from explorer.audit.words import NOTHING_FOUND, headline, sought_words
 from explorer.facts import Fact, FactKind
 from ui.audit.fidelity.findings import (
     FindingsModel,
@@ -13,6 +14,7 @@ from ui.audit.fidelity.findings import (
     NotCarriedFact,
     NotCarriedHeading,
     NotCarriedKind,
+    NotFound,
 )
 
 
@@ -29,36 +31,36 @@ def test_groups_with_findings_are_shown_and_all_else_is_one_folded_row(app: QApp
     model = FindingsModel()
     model.show_findings(many(20_000))
     kinds = [type(row) for row in model.rows]
-    assert kinds == [GroupHeading, Finding, Finding, NotCarriedHeading]
+    assert kinds == [GroupHeading, Finding, Finding, NotFound, NotCarriedHeading]
     assert model.first_finding() == 1
     folded = model.rows[-1]
     assert isinstance(folded, NotCarriedHeading)
     assert folded.title == "Not in these words: 20,000 commands, 1 address"
-    model.turn(3)
+    model.turn(4)
     assert [type(row) for row in model.rows[-2:]] == [NotCarriedKind, NotCarriedKind]
-    model.turn(5)
+    model.turn(6)
     (address,) = [row for row in model.rows if isinstance(row, NotCarriedFact)]
-    kind = model.rows[5]
+    kind = model.rows[6]
     assert isinstance(kind, NotCarriedKind) and kind.is_open and address.title in kind.note
-    model.turn(4)
-    assert 500 < len(model.rows) < 520, "a long list is cut"
-    model.turn(4)
     model.turn(5)
+    assert 500 < len(model.rows) < 520, "a long list is cut"
+    model.turn(5)
+    model.turn(6)
     assert not any(isinstance(row, NotCarriedFact) for row in model.rows)
     model.turn(0)
     assert model.first_finding() == -1, "a group folds"
 
 
-def test_one_sentence_says_what_was_not_found(app: QApplication) -> None:
+def test_one_row_says_what_was_not_found(app: QApplication) -> None:
     model = FindingsModel()
     model.show_findings(Fidelity())
-    assert not model.rows
-    assert not_found_words(Fidelity()) == (
-        "Looked for and not found: standing instructions that are missing, open work that is not "
-        "named, contradictions."
+    (row,) = model.rows
+    assert isinstance(row, NotFound)
+    spoken = model.data(model.index(0, 0), Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == (
+        "Looked for and not found. missing instructions, open work that is not named, "
+        "contradictions"
     )
-    assert not_found_words(many(3)) == (
-        "Looked for and not found: open work that is not named, contradictions."
-    )
+    assert sought_words(many(3)) == "open work that is not named, contradictions"
     assert headline(many(3)) == "2 of 5 standing instructions are not in the summary"
     assert headline(Fidelity()) == NOTHING_FOUND

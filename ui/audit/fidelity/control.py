@@ -177,7 +177,7 @@ class FidelityController(QObject):
     def follow(self) -> None:
         """What can be looked at may have changed; audited is only what is visible."""
         wanted = self._moments.summary
-        self.page.offer(self._moments.number_of_summaries)
+        self.page.offer(self._moments.number_of_summaries, self._moments.summary_name)
         if wanted is None:
             self._work.stop()
             self._asked = None

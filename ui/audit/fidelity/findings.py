@@ -34,8 +34,10 @@ from explorer.audit.words import (
     GROUP_MEANINGS,
     GROUP_TITLES,
     KIND_TITLES,
+    NOT_FOUND,
     finding_words,
     not_carried_words,
+    sought_words,
 )
 from explorer.facts.fact import Fact, FactKind
 from ui.theme import (
@@ -123,8 +125,15 @@ class NotCarriedFact(Struct, frozen=True):
         return f"In entry #{self.fact.last}" if self.fact.sources else ""
 
 
+class NotFound(Struct, frozen=True):
+    """The row of what the rules looked for in vain."""
+
+    note: str
+    title: str = NOT_FOUND
+
+
 Heading = GroupHeading | NotCarriedHeading | NotCarriedKind
-FindingRow = Heading | Finding | NotCarriedFact
+FindingRow = Heading | Finding | NotCarriedFact | NotFound
 _MOST_STRINGS, _MOST_ROWS = 40, 500
 """Strings on the line of a kind, and below it."""
 
@@ -132,7 +141,7 @@ _MOST_STRINGS, _MOST_ROWS = 40, 500
 def _sentence(row: FindingRow) -> str:
     if isinstance(row, Finding):
         return finding_words(row)
-    if isinstance(row, NotCarriedFact):
+    if isinstance(row, NotCarriedFact | NotFound):
         return f"{row.title}. {row.note}"
     return f"{row.title}, {'open' if row.is_open else 'folded'}. {row.note}"
 
@@ -142,7 +151,8 @@ def _title(row: FindingRow) -> str:
 
 
 class FindingsModel(TableModel[FindingRow]):
-    """The groups with findings, then what else is not carried as one folded row."""
+    """The groups with findings, a row on the others, then what else is not carried as one folded
+    row."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__([Column("Findings", _title, spoken=_sentence)], parent)
@@ -173,6 +183,8 @@ class FindingsModel(TableModel[FindingRow]):
             if found := self._found.of(group):
                 heading = GroupHeading(group, len(found), GROUP_TITLES[group] not in self._turned)
                 rows += [heading, *(found if heading.is_open else ())]
+        if words := sought_words(self._found):
+            rows.append(NotFound(words))
         if words := not_carried_words(self._found):
             rows.append(NotCarriedHeading(words, words in self._turned))
             if words in self._turned:
@@ -223,7 +235,7 @@ class _Delegate(QStyledItemDelegate):
             self._heading(painter, rect, row)
         elif isinstance(row, Finding):
             self._finding(painter, rect, row)
-        elif isinstance(row, NotCarriedFact):
+        elif isinstance(row, NotCarriedFact | NotFound):
             left = rect.left() + 2 * S12
             room = rect.right() - left - S8
             self._two(painter, rect, left, room, row.title, row.note, now.ink, self.body)

@@ -21,7 +21,6 @@ from explorer.audit.words import (
     RULE_OF_THUMB,
     UNREADABLE_SUMMARY,
     headline,
-    not_found_words,
     section_words,
     size_words,
     standing_words,
@@ -34,7 +33,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_f
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, Hairline
 from ui.widgets.marked import mark, marked
-from ui.widgets.panels import EmptyState, column_in, enable_unless, inset, reach_behind
+from ui.widgets.panels import EmptyState, column_in, enable_unless, reach_behind
 from ui.widgets.progress import ProgressBar
 from ui.widgets.tabs import Tabs
 
@@ -205,8 +204,17 @@ class FidelityPage(QWidget):
             "Questions on what was summarized, to a model that sees what the agent sees after it"
         )
         self.recall.clicked.connect(self.recall_asked)
-        self._bar.setLayout(wrapping_row(self.compare, self.recall, margins=(S16, S8, S16, S4)))
+        self.name = QLabel(self._bar)
+        on_theme_changed(self._restyle)
+        self._restyle()
+        parts = (self.name, self.compare, self.recall)
+        self._bar.setLayout(wrapping_row(*parts, margins=(S16, S8, S16, S4)))
         return self._bar
+
+    def _restyle(self) -> None:
+        self.compare.ensurePolished()
+        # Its words stand beside those of the buttons.
+        self.name.setMinimumHeight(self.compare.sizeHint().height())
 
     def offer_acts(self, *names: str) -> None:
         """Offer what somebody answers to: ``pin``, ``instruct``, ``mend``."""
@@ -289,9 +297,7 @@ class FidelityPage(QWidget):
         self.detail.source_requested.connect(self.source_requested)
         self.detail.summary_requested.connect(self.show_in_summary)
         self.detail.action_asked.connect(self.action_asked)
-        self.not_found = Caption(parent=page, wraps=True)
         column = column_in(page, S4, (0, S4, 0, 0))
-        column.addLayout(inset(self.not_found, (S16, 0, S16, 0)))
         column.addWidget(self.list, 1)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.detail)
@@ -317,9 +323,11 @@ class FidelityPage(QWidget):
         enable_unless(self.compare, why_not or alone)
         enable_unless(self.recall, self._refused or why_not)
 
-    def offer(self, summaries: int) -> None:
-        """Offer what can be done where there are so many summaries to look at."""
+    def offer(self, summaries: int, name: str = "") -> None:
+        """Offer what can be done where there are so many summaries; ``name``: of the one that is
+        looked at."""
         self._summaries = summaries
+        self.name.setText(name)
         self._bar.setVisible(summaries > 0)
         self._offer_comparison()
         if not summaries:
@@ -352,8 +360,7 @@ class FidelityPage(QWidget):
         self._offer_comparison()
         self._need_body()
         self.shown = audited
-        name = f"{audited.name[:1].upper()}{audited.name[1:]}"
-        self.headline.setText(f"{name}: {headline(found)}.")
+        self.headline.setText(f"{headline(found)}.")
         self.headline.setToolTip(RULE_OF_THUMB)
         given = standing_words(found)
         self.given.set_words(entry_links(given), given)
@@ -363,8 +370,6 @@ class FidelityPage(QWidget):
         sentences = (f"The text of {audited.name}, as it is stored.", size_words(found),
                      section_words(found))  # fmt: skip
         self.read_of.setText(" ".join(sentence for sentence in sentences if sentence))
-        self.not_found.setText(not_found_words(found))
-        self.not_found.setVisible(bool(self.not_found.text()))
         self.list.findings.show_findings(found)
         self.list.select_row(self.list.findings.first_finding())
         self._places.setCurrentIndex(2)
