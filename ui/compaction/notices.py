@@ -5,7 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ui.widgets.figures import count, place
-from ui.widgets.notice import Notice
+from ui.widgets.notice import Notice, NoticeStrip
+
+_NO_LEAF = -2
+
+
+class LeafNoticeStrip(NoticeStrip):
+    """A notice of a compaction made or taken back is of the leaf that it left behind."""
+
+    _notice_leaf = _NO_LEAF
+
+    def show_of(self, notice: Notice, leaf: int) -> None:
+        """Show a notice for as long as the leaf stays."""
+        self.show_notice(notice)
+        self._notice_leaf = leaf
+
+    def follow(self, leaf: int) -> None:
+        """Dismiss a notice of what was done at another leaf."""
+        if self._notice_leaf in (_NO_LEAF, leaf):
+            return
+        self._notice_leaf = _NO_LEAF
+        if self.notice is not None and self.notice.level == "done":
+            self.dismiss()
+
+    def take(self, other: LeafNoticeStrip) -> None:
+        """Show what another strip shows, in its place."""
+        if other.notice is not None:
+            self.show_of(other.notice, other._notice_leaf)
+            other.dismiss()
+
 
 CANCELLED = Notice("info", "The compaction was cancelled.", "Nothing was changed.")
 STOPPED = Notice("info", "Stopped.", "Nothing was stored; your instructions are still here.")

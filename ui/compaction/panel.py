@@ -20,11 +20,12 @@ from explorer.session.tree import SessionTree
 from ui.compaction import notices
 from ui.compaction.automatic_bar import AutomaticBar
 from ui.compaction.draft_page import DraftPage
+from ui.compaction.notices import LeafNoticeStrip
 from ui.compaction.request_window import RequestsPart, RequestWindow
 from ui.compaction.rules_page import RulesPage
 from ui.compaction.setup_page import SetupPage
 from ui.compaction.words import is_possible
-from ui.widgets.notice import Notice, NoticeStrip
+from ui.widgets.notice import Notice
 from ui.widgets.panels import EmptyState, column_in, reach_behind
 
 
@@ -65,28 +66,6 @@ class ManualCut:
         path = tree.path(leaf)
         at = path.position(self._leaf)
         return at >= 0 and not any(entry in tree.columns.compactions for entry in path[at + 1 :])
-
-
-_NO_LEAF = -2
-
-
-class LeafNoticeStrip(NoticeStrip):
-    """A notice of a compaction made or taken back is of the leaf that it left behind."""
-
-    _notice_leaf = _NO_LEAF
-
-    def show_of(self, notice: Notice, leaf: int) -> None:
-        """Show a notice for as long as the leaf stays."""
-        self.show_notice(notice)
-        self._notice_leaf = leaf
-
-    def follow(self, leaf: int) -> None:
-        """Dismiss a notice of what was done at another leaf."""
-        if self._notice_leaf in (_NO_LEAF, leaf):
-            return
-        self._notice_leaf = _NO_LEAF
-        if self.notice is not None and self.notice.level == "done":
-            self.dismiss()
 
 
 class CompactionPanel(QWidget):
@@ -144,7 +123,7 @@ class CompactionPanel(QWidget):
         self._settings = Settings.of(self._profile)
         self._shown: Partition | None = None
         self._drafted: Partition | None = None
-        self.notice = LeafNoticeStrip(self)
+        self._above = LeafNoticeStrip(self)
         self._pages = QStackedWidget(self)
         self.setup = SetupPage(self._pages)
         self._rules: RulesPage | None = None
@@ -159,13 +138,10 @@ class CompactionPanel(QWidget):
         for page in (self.empty, self.blank, self.setup):
             self._pages.addWidget(page)
         column = column_in(self, 0)
-        self._above = QWidget(self)
-        above = column_in(self._above, 0)
-        above.addWidget(self.notice)
         column.addWidget(self.automatic)
         column.addWidget(self._above)
         column.addWidget(self._pages, 1)
-        self._pages.currentChanged.connect(lambda _at: self._place_notice())
+        self._pages.currentChanged.connect(lambda _at: self._move_notice())
         self._exact = RequestsPart(self, self._requested)
         self._exact.measured.connect(self.setup.show_request_size)
         self._exact.entry_requested.connect(self.entry_requested)
@@ -174,19 +150,15 @@ class CompactionPanel(QWidget):
         self.setup.offer(PROFILES)
         self._show_settings()
 
-    def _place_notice(self) -> None:
-        """On the page with the controls a notice stands below them, where it moves none; else
-        above the page, whose buttons are at its foot."""
-        on_setup = self._pages.currentWidget() is self.setup
-        place = self.setup.notice_place if on_setup else self._above
-        if self.notice.parentWidget() is not place:
-            shown = not self.notice.isHidden()
-            layout = place.layout()
-            assert layout is not None
-            # The line between it and the controls is on its other side.
-            self.notice.setProperty("foot", on_setup)
-            layout.addWidget(self.notice)
-            self.notice.setVisible(shown)
+    @property
+    def notice(self) -> LeafNoticeStrip:
+        """On the page with the controls it stands below them, where it moves none; else above the
+        page, whose buttons are at its foot."""
+        return self.setup.notice if self._pages.currentWidget() is self.setup else self._above
+
+    def _move_notice(self) -> None:
+        now = self.notice
+        now.take(self._above if now is self.setup.notice else self.setup.notice)
 
     # The parts below are made when they are first wanted: the window is painted sooner.
 

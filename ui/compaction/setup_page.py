@@ -14,6 +14,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.models.catalogue import ModelInfo
 from explorer.services.document import Document
 from ui.compaction.ledger import PartitionModel, VerdictReason
+from ui.compaction.notices import LeafNoticeStrip
 from ui.compaction.pinned_part import ShapingPart
 from ui.compaction.setup_parts import BudgetPart, InstructionsBox, OutcomePart, RulesPart
 from ui.compaction.words import is_possible
@@ -21,7 +22,7 @@ from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, set_tone,
 from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import CollapsibleSection, WholeArea, column_in, reach_behind, row, section
+from ui.widgets.panels import CollapsibleSection, WholeArea, reach_behind, row, section
 from ui.widgets.terms import meaning
 
 SETTLE_MS = 300
@@ -198,10 +199,10 @@ class SetupPage(QWidget):
         self.summarize, self.model, self.price = foot.summarize, foot.model, foot.price
         foot.summarize_asked.connect(self.summarize_asked)
         foot.model_chosen.connect(self.model_chosen)
-        self.notice_place = QWidget(self)
-        """Where a notice can be put in."""
-        column_in(self.notice_place, 0)
-        self.notice_place.installEventFilter(self)
+        self.notice = LeafNoticeStrip(self)
+        # The line between it and the controls is on its other side.
+        self.notice.setProperty("foot", True)
+        self.notice.installEventFilter(self)
         self._foot_line, self._button_line = Hairline(parent=self), Hairline(parent=self)
         self._outer = QVBoxLayout(self)
         self._outer.setContentsMargins(0, 0, 0, 0)
@@ -226,7 +227,9 @@ class SetupPage(QWidget):
             QEvent.Type.LayoutRequest, QEvent.Type.Resize,
         ):  # fmt: skip
             self._fit_area()
-        elif watched is self.notice_place and event.type() == QEvent.Type.LayoutRequest:
+        elif watched is self.notice and event.type() in (
+            QEvent.Type.ShowToParent, QEvent.Type.HideToParent,
+        ):  # fmt: skip
             self._hold_rows()
         return super().eventFilter(watched, event)
 
@@ -252,7 +255,7 @@ class SetupPage(QWidget):
         for part in (self._ledger_line, self.table, self.entry_why):
             place.addWidget(part, int(part is self.table))
         # A notice takes its room from the rows above it: no control moves for it.
-        self._outer.addWidget(self.notice_place)
+        self._outer.addWidget(self.notice)
         for part in (self._foot_line, self.request_part):
             place.addWidget(part)
         if in_sight:
@@ -268,8 +271,7 @@ class SetupPage(QWidget):
     def _hold_rows(self) -> None:
         """Of the rows some go for a notice, so that the controls need not scroll for it."""
         rows = next(rows for least, rows in LEAST_ROWS if self.height() >= scaled(least))
-        has_notice = self.notice_place.sizeHint().height() > 0
-        self.table.hold_rows(min(rows, FEW_ROWS) if has_notice else rows)
+        self.table.hold_rows(rows if self.notice.isHidden() else min(rows, FEW_ROWS))
 
     def minimumSizeHint(self) -> QSize:
         """As wide as the widest part; the height scrolls."""

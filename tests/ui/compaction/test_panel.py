@@ -34,7 +34,7 @@ from ui.compaction.setup_parts import shares_of
 from ui.compaction.words import entry_links
 from ui.profiles.rule_words import GROUPS
 from ui.widgets.figures import full, short
-from ui.widgets.notice import Notice
+from ui.widgets.notice import Notice, NoticeStrip
 
 Key = Qt.Key
 
@@ -338,6 +338,22 @@ def test_preview_at_another_entry_is_named(panel: CompactionPanel) -> None:
 def test_a_hand_made_draft_shows_up(panel: CompactionPanel) -> None:
     panel.draft_finished(Written("## Goal"))
     assert panel.draft.isVisible()
+
+
+def test_a_notice_goes_with_the_page_and_is_gone_on_all_of_them(panel: CompactionPanel) -> None:
+    panel.show_notice(Notice("done", "Undone.", action="&Redo"))
+    for page in (panel.rules, panel.setup, panel.rules):
+        panel._pages.setCurrentWidget(page)
+        settle()
+        (strip,) = [each for each in panel.findChildren(NoticeStrip) if each.isVisible()]
+        assert strip is panel.notice and strip.notice is not None
+        assert strip.accessibleName() == "done: Undone."
+        above = strip.mapTo(panel, QPoint()).y() < page.mapTo(panel, QPoint()).y()
+        assert above == (page is panel.rules), "below the controls, else above the page"
+    panel.notice.dismiss()
+    panel._pages.setCurrentWidget(panel.setup)
+    settle()
+    assert panel.notice.notice is None and not panel.notice.isVisible()
 
 
 def test_mnemonics_do_not_clash_with_each_other_or_the_window(panel: CompactionPanel) -> None:
