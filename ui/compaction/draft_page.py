@@ -18,6 +18,7 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.services.document import Document
 from explorer.services.draft_records import Draft, instructions_not_met
+from ui.audit.known import MARK
 from ui.compaction.draft_record import DraftRecordView
 from ui.compaction.request_window import PURPOSES
 from ui.compaction.sources_view import SourcesView
@@ -482,7 +483,10 @@ class DraftPage(QWidget):
         if editable.tokens >= 0:
             before = shown.whole_before
             after = shown.whole_with(editable.tokens)
-            self.sizes.setText(f"{short(before)} → {short(after)}, frees {short(before - after)}")
+            # What is sent beyond the entries is known only with the next reply.
+            about = MARK if shown.tokens_beyond else ""
+            freed = f"frees {about}{short(before - after)}"
+            self.sizes.setText(f"{short(before)} → {about}{short(after)}, {freed}")
             sum_ = f"{sum_words(shown, editable.tokens)}. "
             parts.insert(0, f"summary {full(editable.tokens)} tokens ({shown.counted_by})")
         else:
