@@ -5,7 +5,8 @@ Rules of thumb, precision first. A sentence counts when it forbids or demands so
 work runs on (*you don't have access to X*), how to go about it (*before you change anything*) or
 where the rules are (*follow FILE*), or when it stands in a list of rules. What orders one thing
 now, asks, or speaks of this time only does not count, nor does text that the user did not type:
-code, quoted text, tagged blocks of hooks and editors, plans, sections of a document.
+code, quoted text, tagged blocks of hooks and editors, plans, sections of a document. What the
+leader of a team of agents assigns counts as typed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from explorer.facts.assignments import assigned_rules
 from explorer.facts.commands import fences
 from explorer.facts.statements import is_question
 from explorer.facts.text import Sentence, sentences, terms
@@ -292,6 +294,7 @@ _BOLD = 6
 def standing_instructions(text: str) -> Iterator[Sentence]:
     """The sentences of a user's message that hold beyond its turn, in order; offsets in
     characters."""
+    yield from assigned_rules(text)
     is_formatted = len(text) > _FORMATTED and text.count("**") >= _BOLD
     if len(text) > _DOCUMENT or is_formatted or _PLAN.match(text):
         return
