@@ -23,6 +23,7 @@ from explorer.facts.entry_texts import Speaker
 from explorer.facts.fact_table import scan_text
 from explorer.facts.figures import Figure, figures_in
 from explorer.facts.statements import denies_or_forbids
+from explorer.facts.summary_notes import without_notes
 from explorer.facts.text import sentences, terms, units, wide_places
 from explorer.session.entries import CompactionSummary, Entry
 from explorer.session.text import as_prose
@@ -59,7 +60,7 @@ class SummaryText:
     """One summary, in one part or several; places are in UTF-16 units."""
 
     def __init__(self, parts: Sequence[str]) -> None:
-        self.parts = tuple(parts)
+        self.parts = tuple(map(without_notes, parts))
         self.items: list[tuple[int, Mention]] = []
         """The facts in it, each with the number of its part."""
         self.lines: list[SummaryLine] = []

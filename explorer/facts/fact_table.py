@@ -24,6 +24,7 @@ from explorer.facts.figures import Figure, figure, figures, named_versions, valu
 from explorer.facts.identifiers import WordPiece, exact_things, mention_keys, path_key
 from explorer.facts.instructions import standing_instructions
 from explorer.facts.statements import statements, statements_of_summary
+from explorer.facts.summary_notes import without_notes
 from explorer.facts.text import TextRanges, sentences, statement_key, units, wide_places
 from explorer.session.entries import (
     AssistantMessage,
@@ -282,6 +283,8 @@ def _read(texts: Iterable[EntryText]) -> EntryFacts:
         if text.speaker in _PROSE:
             if len(text.text) > PROSE_LIMIT:
                 mentions |= mention_keys(exact_things(set(text.text.split())))
+            if text.speaker is Speaker.SUMMARY:
+                text = text._replace(text=without_notes(text.text))
             text = text._replace(text=as_prose(text.text))
             different = frozenset(text.text.split())
             words.update(map(str.lower, different))

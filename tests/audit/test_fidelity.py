@@ -15,6 +15,7 @@ from explorer.audit.stated_wrongly import EntryMentions
 from explorer.audit.words import NOTHING_FOUND, headline, not_carried_words, standing_words
 from explorer.compaction.summary import SECTION_SETS
 from explorer.facts import FactKind, scan
+from explorer.facts.summary_notes import NOT_FOLLOWED
 from explorer.session.entries import Entry, all_texts
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
 from tests.facts.test_fact_table import WORDS
@@ -56,6 +57,12 @@ def shown(finding: Finding, summary: str) -> str:
 # standing instructions ----------------------------------------------------------------------------
 
 NEVER = "Never write to the production database."
+
+
+def test_what_the_summarizer_says_that_it_did_not_follow_is_not_stated() -> None:
+    echo = f"## Notes\n- {NOT_FOLLOWED}: “{NEVER}”"
+    assert missing(echo, NEVER) == [NEVER]
+    assert missing(f"## Notes\n- {NEVER}", NEVER) == []
 
 
 @pytest.mark.parametrize(

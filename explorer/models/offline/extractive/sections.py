@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.facts.errors import is_failure
+from explorer.facts.summary_notes import NOT_FOLLOWED
 from explorer.facts.text import sentences
 from explorer.models.offline.extractive.items import ItemKind
 
@@ -171,7 +172,6 @@ def meaning(words: str, *, parent: bool) -> SectionSubject:
     )
 
 
-NOT_FOLLOWED = "Picked by rules, without a language model, which cannot follow this instruction"
 QUOTED_NEXT = "”, “"
 """Between two parts of an instruction that are quoted."""
 ANSWER_TO = "in answer to: "

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from explorer.facts.entry_texts import Speaker
+from explorer.facts.summary_notes import NOT_FOLLOWED
 from explorer.models.offline.extractive.items import STANDING, Focus, Item, ItemKind
 from explorer.models.offline.extractive.sections import (
     LABELS,
     LISTED,
-    NOT_FOLLOWED,
     RAN,
     SectionHeading,
     SectionSubject,
