@@ -217,23 +217,18 @@ class Draft(Struct, frozen=True):
 
 
 def instructions_not_met(draft: Draft) -> tuple[str, ...]:
-    """What of the instructions none of the answers followed, as the offline summarizer says in
-    each that it wrote."""
+    """What of the instructions an answer did not follow, as the offline summarizer says in it. Of
+    two answers that read the same one may have found what the other did not."""
     if not draft.instructions:
         return ()
-    found = [
-        instructions_not_followed(part.text)
+    unmet = dict.fromkeys(
+        quote
         for part in draft.parts
         if any(draft.instructions in str(message.content) for message in part.request.messages)
-    ]
-    # An answer that followed nothing quotes the instructions as a whole.
-    unmet = (
-        quote
-        for quotes in found
-        for quote in quotes
-        if all(any(quote in other for other in others) for others in found)
+        for quote in instructions_not_followed(part.text)
     )
-    return tuple(dict.fromkeys(unmet))
+    # An answer that followed nothing quotes the instructions as a whole.
+    return tuple(one for one in unmet if not any(one != other and other in one for other in unmet))
 
 
 _FIELD_FACTS = (

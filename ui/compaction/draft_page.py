@@ -501,7 +501,7 @@ class DraftPage(QWidget):
         self.facts.setText(" · ".join(parts))
         self.made.show_draft(draft)
         self._show_place(editable)
-        quotes = ", ".join(f"“{quote}”" for quote in instructions_not_met(draft))
+        quotes = ", ".join(f"“{quote.rstrip('. ')}”" for quote in instructions_not_met(draft))
         self.not_met.setText(f"Rules without a language model cannot follow {quotes}.")
         self.not_met.setVisible(bool(quotes))
         problem = editable.problem()

@@ -264,7 +264,7 @@ async def test_what_the_offline_summarizer_cannot_follow_is_said_above_the_butto
     live = await house.start(sample_path())
     live.keys("Ctrl+3")
     await live.tab_to(live.window.compaction.setup.instructions)
-    live.type("Write it in Latin and keep the constraints.")
+    live.type("Write it in Latin.")
     await draft(live)
     page = live.window.compaction.draft
     assert page.not_met.text() == (
