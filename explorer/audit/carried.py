@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 
@@ -250,11 +250,7 @@ class Carried:
         if fact.key in found:
             return True
         if fact.kind is FactKind.PATH:
-            return any(
-                (fact.key.endswith("/" + other) and self._suffixes[other] == 1)
-                or (other.endswith("/" + fact.key) and "/" in fact.key)
-                for other in found
-            )
+            return any(self._is_same_file(fact.key, other) for other in (*found, *self._mentions))
         if fact.kind is FactKind.HASH:
             return any(
                 min(len(key), len(fact.key)) >= _SHORT_HASH
@@ -266,6 +262,14 @@ class Carried:
         if fact.kind is FactKind.VERSION:
             return bool(self._summary.flat(fact.key) or self._summary.flat(f"v{fact.key}"))
         return False
+
+    def _is_same_file(self, key: str, other: str) -> bool:
+        """Whether two paths name one file, one of them by the end of the other: by folders too, or
+        where no other file of the record ends so."""
+        shorter, longer = sorted((key, other), key=len)
+        if not longer.endswith("/" + shorter):
+            return False
+        return self._suffixes[shorter] == 1 or (shorter == key and "/" in key)
 
     def _figure(self, fact: Fact) -> bool:
         wanted = figure(fact.text)
@@ -306,12 +310,16 @@ def _share(wanted: frozenset[str], given: frozenset[str]) -> float:
 
 
 def _suffixes(keys: Iterable[str]) -> Counter[str]:
-    """How many of the paths end with each of their ends."""
-    counts: Counter[str] = Counter()
-    for key in set(keys):
-        parts = key.split("/")
-        counts.update("/".join(parts[at:]) for at in range(len(parts)))
-    return counts
+    """How many files end with each of the ends of their paths; a path that is the end of another
+    is the same file."""
+    ends = {key: list(_ends(key)) for key in keys}
+    counts = Counter(end for all_of in ends.values() for end in all_of)
+    return Counter(end for key, all_of in ends.items() if counts[key] == 1 for end in all_of)
+
+
+def _ends(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    return ("/".join(parts[at:]) for at in range(len(parts)))
 
 
 def _value(of: tuple[Figure, SummaryLine | None]) -> float:

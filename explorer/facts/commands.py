@@ -36,6 +36,17 @@ _ALSO_ENGLISH = word_set(
     rails gem helm cargo gradle bun deno sudo jest vite sed
     """
 )
+_WITHOUT_SUBCOMMANDS = word_set(
+    """
+    kill find head tail cat export convert grep rg sed awk jq xargs tar unzip chmod chown ln mkdir
+    cp mv rm ls du df ps sudo sh bash zsh perl python ruby node java julia
+    """
+)
+"""Of what their argument means, a word alone tells nothing: "kill switch"."""
+_DETERMINERS = word_set(
+    "a an the this that these those it them him her my our your his their its each every both sure "
+    "in of up us me"
+)
 _SUBCOMMANDS = word_set(
     """
     test build run vet fmt mod generate install add commit push pull rebase merge checkout
@@ -90,9 +101,13 @@ def is_command(text: str) -> bool:
         return re.match(r"^[a-z][\w./-]*$", head) is not None and " --" in text
     return (
         head not in _ALSO_ENGLISH
-        or words[1] in _SUBCOMMANDS
+        or _has_subcommand(head, words[1])
         or not all(w.isalpha() for w in words[1:])
     )
+
+
+def _has_subcommand(head: str, word: str) -> bool:
+    return word in _SUBCOMMANDS and head not in _WITHOUT_SUBCOMMANDS
 
 
 def is_whole(command: str) -> bool:
@@ -164,10 +179,17 @@ def _argument(word: str) -> _Argument:
     return _Argument(bare, may_be, _TELLING.search(bare) is not None, quote)
 
 
+def _is_determiner(words: list[re.Match[str]]) -> bool:
+    return any(word.group().strip("*_\"'").lower() in _DETERMINERS for word in words)
+
+
 def _command_end(text: str, words: list[re.Match[str]], head: int) -> int:
     """Index of the first word after the command that starts at word ``head``; ``head`` itself if
     none does."""
     end = head + 1
+    program = words[head].group()
+    if program in _ALSO_ENGLISH and _is_determiner(words[end : end + 1]):
+        return head
     most = min(len(words), head + _MOST)
     while end < most and "\n" not in text[words[end - 1].end() : words[end].start()]:
         argument = _argument(words[end].group())
@@ -185,4 +207,4 @@ def _command_end(text: str, words: list[re.Match[str]], head: int) -> int:
     if end == head + 1:
         return head
     # Other words alone say something about the program: "aws list", "mypy settings".
-    return head + 2 if _argument(words[head + 1].group()).bare in _SUBCOMMANDS else head
+    return head + 2 if _has_subcommand(program, _argument(words[head + 1].group()).bare) else head

@@ -71,6 +71,9 @@ _LOG_LINE = late_pattern(
     r"E)\b[\[: ]|[A-Z]\w+ [Ee]rror: |\w+(?:Error|Exception)\b|Traceback|Caused by)|"
     r"^[a-z]\w+ \w+: .*|^\S+:\d+:"
 )
+_LEADING_NOTES = late_pattern(r"\A(?:[ \t]*#(?!!)[^\n]*(?:\n\s*|\Z))+")
+_VALUES = late_pattern(r'[{\[]"|":\s*"|","')
+"""What stands between values that are written down for a program."""
 _COPIED = late_pattern(r"\w+(?:Error|Exception)\b|:\d+|\]\s|0x|\bE\d{3,}|\b[A-Z]{4,}\b")
 
 
@@ -376,8 +379,8 @@ def _argument(text: EntryText) -> list[Mention]:
         return []
     body = text.text.strip()
     if text.speaker is Speaker.COMMAND:
-        # Of a script the line that runs it.
-        body = body.partition("\n")[0]
+        # Of a script the line that runs it, and not what is noted above it.
+        body = _LEADING_NOTES.sub("", body).partition("\n")[0]
     if not body or (text.speaker is Speaker.PATH and (len(body) > 1000 or "\n" in body)):
         return []
     start = text.text.find(body)
@@ -478,7 +481,7 @@ def _statements(text: EntryText, blocks: list[tuple[int, int]]) -> Iterator[Ment
         kinds = statements(found, by_user=text.speaker is Speaker.USER)
     for kind, one in kinds:
         stated = text.text[one.start : one.end]
-        if not _is_log_line(stated):
+        if not _is_log_line(stated) and not _VALUES.search(stated):
             yield _mention(kind, text, one.start, stated, statement_key(stated))
 
 

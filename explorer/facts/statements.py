@@ -339,6 +339,9 @@ HEADINGS = (
     (DECISION, r"\b(?:decisions?|decided|choices(?: made)?|settled|agreed)\b[^.]*:?\s*$"),
 )
 """Headings whose list items are of a kind."""
+_LONGEST_HEADING = 12
+"""Words of a heading; a longer one is a sentence."""
+_ASIDE = late_pattern(r"\([^()]*\)")
 
 _VERBS = word_set(
     """
@@ -481,7 +484,10 @@ def _listed_kind(one: Sentence) -> FactKind | None:
 
 @lru_cache(maxsize=1024)
 def _heading_kind(heading: str) -> FactKind | None:
-    return next((kind for kind, form in _HEADINGS if heading and form.search(heading)), None)
+    heading = _ASIDE.sub("", heading)
+    if not heading or len(heading.split()) > _LONGEST_HEADING:
+        return None
+    return next((kind for kind, form in _HEADINGS if form.search(heading)), None)
 
 
 @lru_cache(maxsize=_CACHED)

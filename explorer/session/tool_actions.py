@@ -97,6 +97,8 @@ LIST_TOOLS = frozenset({
 })  # fmt: skip
 AGENT_TOOLS = frozenset({"Task", "Agent", "task", "spawn_agent", "runSubagent", "new_task"})
 """Tools that let another agent work, which may change anything."""
+_PLAN_TOOLS = frozenset({"TaskGet", "TaskList", "TodoRead"})
+"""Tools that show what is planned."""
 _READ_TOOLS = {"copilot_readFile": "filePath", "read_files": "files", "cat": "path"}
 _SHELLS = ("bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh")
 _KINDS = {
@@ -146,9 +148,11 @@ _SHOWN = (ActionKind.READ, ActionKind.SEARCH, ActionKind.LIST)
 
 @lru_cache(maxsize=256)
 def shows_texts(tool: str) -> bool:
-    """Whether what a tool returns are texts that were there, of files, of the web or of another
-    agent, and not what happened when it ran."""
-    return tool in AGENT_TOOLS or tool_actions(tool, _ANY_FILE)[0].kind in _SHOWN
+    """Whether what a tool returns are texts that were there, of files, of the web, of a plan or of
+    another agent, and not what happened when it ran."""
+    if tool in AGENT_TOOLS or tool in _PLAN_TOOLS:
+        return True
+    return tool_actions(tool, _ANY_FILE)[0].kind in _SHOWN
 
 
 def shell_action(line: str, folder: str = "") -> ToolAction:

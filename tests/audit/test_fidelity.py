@@ -334,6 +334,27 @@ def test_a_file_name_that_two_paths_share_is_neither() -> None:
     assert not_carried_words(found) == "Not in these words: 2 paths"
 
 
+FILE = "/home/me/app/src/load/orders.py"
+
+
+@pytest.mark.parametrize(
+    ("summary", "is_carried"),
+    [
+        ("Changed orders.py.", True),
+        ("Changed load/orders.py.", True),
+        ("Changed app/src/load/orders.py.", True),
+        ("Changed src/save/orders.py.", False),
+        ("Changed reorders.py.", False),
+        ("Changed orders.pyi.", False),
+    ],
+)
+def test_a_file_is_named_by_the_end_of_its_path(summary: str, is_carried: bool) -> None:
+    # The three are one file: each is the end of the next.
+    said = user(f"See src/load/orders.py, that is app/src/load/orders.py, or {FILE}.")
+    for found in (judge(summary, [said]), judge("", [said], kept=[assistant(summary)])):
+        assert (FactKind.PATH not in found.not_carried) is is_carried
+
+
 def test_strings_count_in_no_finding() -> None:
     found = judge("Nothing.", [user("see src/a.py"), assistant("src/b.py failed: E1234")])
     assert found.not_carried and not found.findings

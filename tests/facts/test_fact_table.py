@@ -18,7 +18,14 @@ from explorer.facts.figures import figure
 from explorer.facts.identifiers import path_key
 from explorer.facts.text import sentences, stem
 from explorer.formats.pi.entries import read_entry
-from explorer.session.entries import AssistantMessage, Entry, TextBlock, ThinkingBlock
+from explorer.session.entries import (
+    AssistantMessage,
+    Entry,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultMessage,
+    text_content,
+)
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
 
 
@@ -355,6 +362,57 @@ def test_words_deep_in_the_arguments_of_a_call_are_read() -> None:
 @pytest.mark.parametrize("command", ["./build now", "~/bin/deploy now", "setup.exe /quiet"])
 def test_a_program_that_is_named_by_its_file_is_a_command(command: str) -> None:
     assert is_command(command) and not is_command(command.split()[0])
+
+
+@pytest.mark.parametrize(
+    ("said", "commands"),
+    [
+        ("Auto-connect, kill switch, lifecycle.", []),
+        ("Then find all routes.", []),
+        ("We make this a hosted product/service.", []),
+        ("make *in the demo* a note", []),
+        ("Then run make test again.", ["make test"]),
+        ("find src -name routes.py", ["find src -name routes.py"]),
+    ],
+)
+def test_an_english_verb_is_no_program(said: str, commands: list[str]) -> None:
+    assert texts([user(said)], FactKind.COMMAND) == commands
+
+
+def test_of_a_script_the_line_that_runs_it_is_the_command() -> None:
+    script = "# Get all files\n\n# and their sizes\nwc -c *.json\nls"
+    assert texts([assistant("", call("bash", command=script))], FactKind.COMMAND) == [
+        "wc -c *.json"
+    ]
+    assert not texts([assistant("", call("bash", command="# only a note"))], FactKind.COMMAND)
+
+
+@pytest.mark.parametrize(
+    ("above", "is_open"),
+    [
+        ("Still blocked:", True),
+        ("Since all tasks were blocked, I read the files below to see how it is built:", False),
+        ("The profiles (in progress by the others):", False),
+    ],
+)
+def test_a_sentence_above_a_list_makes_no_open_work_of_it(above: str, is_open: bool) -> None:
+    found = texts([assistant(f"{above}\n- Storage wrappers of the app")], FactKind.TODO)
+    assert bool(found) is is_open
+
+
+def test_values_written_for_a_program_state_nothing() -> None:
+    said = '{"description": "Keep it small. P1, no dependencies.","by": "lead"}'
+    assert not texts([user(said)], FactKind.CONSTRAINT)
+    assert texts([user("P1, no dependencies.")], FactKind.CONSTRAINT)
+
+
+def test_what_a_plan_says_of_failures_did_not_happen() -> None:
+    shown = text_content("Task #2\nDescription: Handle the timeout (10 s).")
+    failures = [
+        texts([Entry.of(ToolResultMessage("c", tool, shown))], FactKind.ERROR)
+        for tool in ("TaskGet", "Bash")
+    ]
+    assert failures == [[], ["Description: Handle the timeout (10 s)."]]
 
 
 @pytest.mark.parametrize(
