@@ -340,7 +340,7 @@ HEADINGS = (
 )
 """Headings whose list items are of a kind."""
 _LONGEST_HEADING = 12
-"""Words of a heading; a longer one is a sentence."""
+"""Words of a heading of open work; a longer one is a sentence that tells of it."""
 _ASIDE = late_pattern(r"\([^()]*\)")
 
 _VERBS = word_set(
@@ -485,9 +485,8 @@ def _listed_kind(one: Sentence) -> FactKind | None:
 @lru_cache(maxsize=1024)
 def _heading_kind(heading: str) -> FactKind | None:
     heading = _ASIDE.sub("", heading)
-    if not heading or len(heading.split()) > _LONGEST_HEADING:
-        return None
-    return next((kind for kind, form in _HEADINGS if form.search(heading)), None)
+    kind = next((kind for kind, form in _HEADINGS if heading and form.search(heading)), None)
+    return None if kind is TODO and len(heading.split()) > _LONGEST_HEADING else kind
 
 
 @lru_cache(maxsize=_CACHED)
