@@ -218,6 +218,8 @@ def _fact(entry: int, one: Mention) -> Fact:
     return Fact(one.kind, one.text, one.key, (entry,), (span,))
 
 
+_LONGEST_NEAR = 160
+"""Characters that are quoted of a line."""
 _CANCEL_EVERY = 512
 _NO_FILES: Mapping[str, Sequence[int]] = {}
 
@@ -280,10 +282,11 @@ def _instructions(
     for fact in reversed(holding):
         if fact.key in turned or not kept.isdisjoint(fact.sources) or carried.says(fact.text):
             continue
-        part = carried.part_of(fact.text)
-        reason = "In neither the summary nor the kept tail, in these or other words"
-        if part:
-            reason = f"The summary says at most a part of it: “{part[:160]}”"
+        reason = "Not found in the summary or the kept tail"
+        if part := carried.part_of(fact.text):
+            cut = f"{part[:_LONGEST_NEAR].rstrip()}…"
+            near = part.rstrip(".") if len(part) <= _LONGEST_NEAR else cut
+            reason += f"; the nearest line of the summary: “{near}”"
         if len(fact.sources) > 1:
             reason += f"; given {len(fact.sources)} times"
         reason += "."

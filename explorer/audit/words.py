@@ -24,7 +24,7 @@ GROUP_TITLES = {
     Group.WRONG: "Stated wrongly",
 }
 GROUP_MEANINGS = {
-    Group.INSTRUCTION: "What the user laid down for good, and nothing says any more.",
+    Group.INSTRUCTION: "What the user laid down for good and was not found after the compaction.",
     Group.STATE: "Work under way that is not named.",
     Group.WRONG: "What the record contradicts.",
 }
@@ -99,8 +99,13 @@ PROVENANCE_MEANINGS = {
     Provenance.INFERRED: "It is worked out from what is recorded.",
     Provenance.UNREADABLE: "It is not in the file in a form that can be read.",
 }
-LOSSES_MEANING = "mistakes of the compacting itself; what its summaries left out is listed apart"
-"""Beside the number of losses."""
+LOSSES_TITLE = "Compaction faults"
+"""What people read for losses, which they take for what a summary leaves out."""
+LOSSES_MEANING = (
+    "entries neither kept nor summarized, and other mistakes of the compacting itself; what its "
+    "summaries left out is listed apart"
+)
+"""Beside their number."""
 RULE_OF_THUMB = (
     "Found by rules of thumb that report only what is not in doubt: some of what is missing is "
     "not found."
@@ -147,7 +152,7 @@ def unread_words(compactions: Sequence[int]) -> str:
     )
 
 
-NOTHING_FOUND = "The rules of thumb found nothing missing and nothing wrong, which proves nothing"
+NOTHING_FOUND = "Nothing found missing, nothing wrong. The rules see only clear cases"
 
 
 def headline(fidelity: Fidelity) -> str:
@@ -158,10 +163,9 @@ def headline(fidelity: Fidelity) -> str:
     parts = []
     if fidelity.instructions:
         total = count_text(fidelity.instructions, "standing instruction")
-        is_are = "is" if missing == 1 else "are"
-        what = f"{missing} of {total} {is_are} not in the summary"
-        found = total if fidelity.instructions == 1 else f"All {total}"
-        parts.append(what if missing else f"{found} found in the summary or the kept tail")
+        all_of = total if fidelity.instructions == 1 else f"All {total}"
+        what = f"{missing} of {total} not" if missing else all_of
+        parts.append(f"{what} found in the summary or the kept tail")
     if state := len(fidelity.of(Group.STATE)):
         parts.append(f"{state} open {'point is' if state == 1 else 'points are'} not named")
     if wrong := len(fidelity.of(Group.WRONG)):
@@ -204,21 +208,24 @@ def size_text(tokens: int | None) -> str:
     return NOT_RECORDED if tokens is None else f"{tokens:,}"
 
 
-def size_words(fidelity: Fidelity) -> str:
-    """How large the summary is against what it took the place of."""
-    if not fidelity.is_readable:
-        return UNREADABLE_SUMMARY
-    if not fidelity.tokens_before:
+def shrunk_words(fidelity: Fidelity) -> str:
+    """``, 23 to 1``: how much shorter a summary is than what it took the place of; empty where
+    that is not known."""
+    if not (fidelity.is_readable and fidelity.tokens_before):
         return ""
     times = fidelity.tokens_before / fidelity.tokens_after if fidelity.tokens_after else 0.0
     if times < 1:
-        shrunk = "not shorter"
-    else:
-        shrunk = f"{times:.0f} to 1" if times >= 10 else f"{times:.1f} to 1"
-    return (
-        f"The summary takes {fidelity.tokens_after:,} tokens in place of "
-        f"{fidelity.tokens_before:,}: {shrunk}."
-    )
+        return ", not shorter"
+    return f", {times:.0f} to 1" if times >= 10 else f", {times:.1f} to 1"
+
+
+def size_words(fidelity: Fidelity) -> str:
+    """How large the summary is against what it took the place of, in a sentence."""
+    if not fidelity.is_readable:
+        return UNREADABLE_SUMMARY
+    shrunk = shrunk_words(fidelity).removeprefix(", ")
+    sizes = f"{fidelity.tokens_after:,} tokens in place of {fidelity.tokens_before:,}"
+    return f"The summary takes {sizes}: {shrunk}." if shrunk else ""
 
 
 def section_words(fidelity: Fidelity) -> str:
@@ -239,7 +246,7 @@ def finding_words(finding: Finding) -> str:
     """A finding as a sentence of one line, for lists and screen readers."""
     fact = finding.fact
     source = f"#{fact.last}" if fact.sources else "no source"
-    return f"{GROUP_TITLES[finding.group]}, {source}: {finding.text}. {finding.reason}"
+    return f"{GROUP_TITLES[finding.group]}, {source}: {finding.text.rstrip('.')}. {finding.reason}"
 
 
 NEED_TITLES = {
@@ -279,7 +286,7 @@ def need_text(repeat: Repeat, longest: int = _LONGEST) -> str:
         text = f"…{text[1 - longest :]}" if is_path else f"{text[: longest - 1]}…"
     if lines := lines_text(repeat):
         text += f", {lines}"
-    return text if repeat.edited < 0 else f"{text}, as edited at #{repeat.edited}"
+    return text if repeat.edited < 0 else f"{text}, as last edited at #{repeat.edited}"
 
 
 def lines_text(repeat: Repeat) -> str:

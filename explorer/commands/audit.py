@@ -45,7 +45,7 @@ Checks for --fail-on: standing-instruction (one of the user's standing instructi
 the summary nor in the kept tail), open-state (work under way is not named), stated-wrongly (the
 summary contradicts the record); needed-again (a file read again, a command run again and so on,
 because a compaction took it away); lost-entries (neither kept nor summarized); and the kinds of
-losses, such as kept-range-dropped or boundary-lost. Several are parted by commas.
+compaction faults, such as kept-range-dropped or boundary-lost. Several are parted by commas.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 when --fail-on found something; the report is
 written all the same.
@@ -191,7 +191,7 @@ def _print_report(report: Report, found: tuple[Failure, ...]) -> None:
     session = report.session
     print(f"{visible_line(session.title)}: {session.on_path:,} entries on the path, "
           f"{count_text(len(report.compactions), 'compaction')}, "
-          f"{len(report.losses):,} {'loss' if len(report.losses) == 1 else 'losses'}.")  # fmt: skip
+          f"{count_text(len(report.losses), 'compaction fault')}.")  # fmt: skip
     if report.compactions:
         _print_needed(report)
     print(verdict_words(report))
@@ -260,7 +260,7 @@ def _print_losses(report: Report) -> None:
             f"{first.title} at {refs_words([one.loss.at for one in these])}",
         ])  # fmt: skip
     if rows:
-        print_table(["loss", "gravity", "times", "known", "what and where"], rows, right=(2,))
+        print_table(["fault", "gravity", "times", "known", "what and where"], rows, right=(2,))
     for loss in report.losses:
         if loss.loss.severity is Severity.LOST:
             print(f"At #{loss.at.index}: {visible_line(loss.loss.cause)}")

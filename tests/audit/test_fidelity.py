@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity, Finding, Group
 from explorer.audit.stated_wrongly import EntryMentions
-from explorer.audit.words import NOTHING_FOUND, headline, not_carried_words, standing_words
+from explorer.audit.words import (
+    NOTHING_FOUND,
+    finding_words,
+    headline,
+    not_carried_words,
+    standing_words,
+)
 from explorer.compaction.summary import SECTION_SETS
 from explorer.facts import FactKind, scan
 from explorer.facts.summary_notes import NOT_FOLLOWED
@@ -108,7 +114,26 @@ def test_an_instruction_is_one_however_often_it_was_given_and_leads_to_its_entri
     found = judge("Nothing.", [user(NEVER), assistant("Done."), user(f"Again: {NEVER.lower()}")])
     (one,) = found.of(Group.INSTRUCTION)
     assert one.fact.sources == (0, 2) and found.instructions == 1
-    assert headline(found) == "1 of 1 standing instruction is not in the summary"
+    assert headline(found).startswith("1 of 1 standing instruction not found in the summary")
+    assert one.reason == "Not found in the summary or the kept tail; given 2 times."
+    assert finding_words(one) == (
+        "Standing instructions, #2: Again: never write to the production database. " + one.reason
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "quoted"),
+    [
+        ("The database of production is slow.", "The database of production is slow"),
+        ("production database " + "x " * 80, "production database " + "x " * 69 + "x…"),
+    ],
+)
+def test_the_line_that_says_a_part_of_an_instruction_is_quoted(line: str, quoted: str) -> None:
+    said = "Never copy raw tables from production database backups."
+    (one,) = judge(line, [user(said)]).of(Group.INSTRUCTION)
+    assert one.reason == (
+        f"Not found in the summary or the kept tail; the nearest line of the summary: “{quoted}”."
+    )
 
 
 def test_the_newer_instruction_counts() -> None:

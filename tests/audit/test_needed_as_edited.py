@@ -30,7 +30,7 @@ def test_what_was_read_and_edited_is_known_as_edited() -> None:
     need = made.need()
     assert (need.kind, need.repeat.before, need.repeat.after) == (READ, before, after)
     assert (need.taken_by, need.repeat.edited, need.repeat.lines) == (taken, edited, 42)
-    assert need_text(need.repeat) == f"/w/a.py, lines 1 to 42, as edited at #{edited}"
+    assert need_text(need.repeat) == f"/w/a.py, lines 1 to 42, as last edited at #{edited}"
 
 
 def test_what_was_written_and_edited_several_times_is_known() -> None:

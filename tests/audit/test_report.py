@@ -214,6 +214,23 @@ def test_the_planted_losses_are_told_with_their_sources(losing: Document) -> Non
     assert [lane.name for lane in report.strip] == ["before", f"#{FIRST}", f"#{SECOND}"]
 
 
+def test_the_sizes_of_a_compaction_are_given_once(losing: Document) -> None:
+    report = report_of(losing)
+    assert any(part.is_part_summarized for part in report.compactions)
+    for part in report.compactions:
+        entries = f"{part.counted_before:,} → {part.counted_after:,}"
+        found = part.fidelity
+        whole = replace(found, tokens_before=part.counted_before, tokens_after=part.counted_after)
+        same = replace(report, compactions=(replace(part, fidelity=whole),))
+        for form in (Page(html(same)).text, markdown(same)):
+            assert form.count(entries) == 1
+            assert "Summarized:" not in form and "Summarized → summary" not in form
+        if part.is_part_summarized:
+            alone = replace(report, compactions=(part,))
+            assert "Summarized:" in markdown(alone)
+            assert "Summarized → summary" in Page(html(alone)).text
+
+
 def test_json_fits_its_schema_and_names_its_version(losing: Document) -> None:
     told = document(report_of(losing))
     jsonschema.Draft202012Validator.check_schema(SCHEMA)

@@ -23,7 +23,7 @@ def test_the_audit_begins_with_it_and_a_build_may_fail_on_it() -> None:
     assert [(row[3], row[4]) for row in rows] == [
         ("#63", "#206"), ("#10", "#225"), ("#148", "#207"), ("#149", "#217"),
     ]  # fmt: skip
-    assert "as edited" not in lines[4] and lines[5].endswith(", as edited at #192")
+    assert "edited" not in lines[4] and lines[5].endswith(", as last edited at #192")
 
 
 def test_where_nothing_was_needed_again_no_build_fails(tmp_path: Path) -> None:

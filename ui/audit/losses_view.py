@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.findings import Loss, Repair, Severity
 from explorer.audit.provenance import Known
-from explorer.audit.words import SEVERITY_TITLES, unread_words
+from explorer.audit.words import LOSSES_TITLE, SEVERITY_TITLES, unread_words
 from explorer.session.tree import SessionTree
 from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
@@ -149,7 +149,9 @@ class LossesView(QWidget):
         """The repairs that can be done here."""
         self.summary = Caption(parent=self, wraps=True)
         self.model = LossModel(self)
-        self.table = EntryTableView(self.model, "Losses", self, LEAST_ROWS, outlines_losses=True)
+        self.table = EntryTableView(
+            self.model, LOSSES_TITLE, self, LEAST_ROWS, outlines_losses=True
+        )
         self.table.selectionModel().currentChanged.connect(self._current)
         self.part = LossWidget(self)
         self.table.row_activated.connect(lambda _loss: self.part.show_button.click())
@@ -185,7 +187,7 @@ class LossesView(QWidget):
         unknown = unread_words(unread)
         icon, title, text = NONE_DROPPED if is_compacted else NOTHING_COMPACTED
         if unknown:
-            icon, title = "unknown", "No loss was found, as far as the file tells"
+            icon, title = "unknown", "No fault was found, as far as the file tells"
             text = f"{unknown} What was kept word for word is on the page Ledger."
         self.empty.set_words(title, text, icon)
         self.empty.button.setVisible(is_compacted)

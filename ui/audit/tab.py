@@ -216,9 +216,9 @@ class AuditHead(QWidget):
 LOW = 600
 """Height at a text scale of 100 % below which the head is one line, and the rest of it folded."""
 NEEDED, FINDINGS = "Needed again", "Findings"
-LEDGER, LOSSES, SURVIVAL, BRANCHES = "Ledger", "Losses", "Survival", "Branches"
+LEDGER, LOSSES, SURVIVAL, BRANCHES = "Ledger", "Faults", "Survival", "Branches"
 TERMS = {
-    NEEDED: "needed again", FINDINGS: "finding", LEDGER: "ledger", LOSSES: "lost",
+    NEEDED: "needed again", FINDINGS: "finding", LEDGER: "ledger", LOSSES: "compaction fault",
     SURVIVAL: "survival", BRANCHES: "branch summary",
 }  # fmt: skip
 """The word of the glossary that a page's title stands for."""
@@ -471,4 +471,4 @@ def lost_words(found: Overview) -> str:
         return ""
     entries = {entry for one in lost for entry in one.entries}
     what = f"{full(len(entries))} entries are" if len(entries) != 1 else "1 entry is"
-    return f"{what} neither kept nor summarized: see Losses."
+    return f"{what} neither kept nor summarized: see {LOSSES}."

@@ -163,6 +163,14 @@ class CompactionPart(Struct, frozen=True):
     def name(self) -> str:
         return f"compaction #{self.entry.index}"
 
+    @property
+    def is_part_summarized(self) -> bool:
+        """Whether the summary took the place of a part of the context, so that their sizes
+        differ."""
+        found, after = self.fidelity, self.counted_after
+        is_same_after = after in (None, found.tokens_after)
+        return found.tokens_before != self.counted_before or not is_same_after
+
     def entries_of(self, verdict: LedgerVerdict) -> int:
         """How many entries of the ledger have a verdict."""
         return sum(row.entries for row in self.ledger if row.verdict == verdict)

@@ -102,6 +102,7 @@ def template_environment(templates: Mapping[str, str], *, is_html: bool) -> Envi
         "cost": cost_words,
         "group_counts": _group_counts,
         "size": words.size_text,
+        "shrunk": words.shrunk_words,
         "headline": words.headline,
         "not_carried": words.not_carried_words,
         "sought": words.sought_words,
@@ -136,6 +137,7 @@ def template_environment(templates: Mapping[str, str], *, is_html: bool) -> Envi
         "TAIL_MEANING": words.TAIL_MEANING,
         "RULE_OF_THUMB": words.RULE_OF_THUMB,
         "LOSSES_MEANING": words.LOSSES_MEANING,
+        "LOSSES_TITLE": words.LOSSES_TITLE,
         "KIND_TITLES": words.KIND_TITLES,
         "MOST_LISTED": MOST_LISTED,
         "MOST_LANES": MOST_LANES,
@@ -162,7 +164,7 @@ def _markdown_escaped(value: object) -> object:
 def _fidelity_sentences(fidelity: Fidelity) -> list[str]:
     """Remarks on a summary besides its figures."""
     sentences = (
-        words.size_words(fidelity),
+        "" if fidelity.is_readable else words.UNREADABLE_SUMMARY,
         words.section_words(fidelity),
     )
     return [sentence for sentence in sentences if sentence]

@@ -240,7 +240,7 @@ def test_in_a_low_window_the_head_is_one_line_and_the_rest_is_folded(tab: AuditT
     items = visible(tab.ledger.legend, LegendItem)
     assert tab.moment.isVisible() and "earlier" in [item.text() for item in items]
     assert all("tokens" in item.accessibleName() for item in items), "their figures are told"
-    assert tab.headline.text() == "2 entries are neither kept nor summarized: see Losses."
+    assert tab.headline.text() == f"2 entries are neither kept nor summarized: see {LOSSES}."
     QTest.mouseClick(tab.head.fold, Qt.MouseButton.LeftButton)
     assert tab.rules.isVisible() and tab.figure.isVisible()
     tab.resize(440, 800)
