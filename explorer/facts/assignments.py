@@ -14,12 +14,9 @@ from explorer.facts.statements import is_question
 from explorer.facts.text import Sentence, sentences, terms
 from explorer.session.late_pattern import late_pattern
 
-_ASSIGNED = late_pattern(
-    r"<teammate-message(?=[^<>]*\steammate_id=\"team-lead\")[^<>]*>(?!\s*\{)(.*?)"
-    r"</teammate-message>",
-    re.DOTALL,
-)
-"""What the leader wrote; what its program writes for it is JSON."""
+_BEGIN = late_pattern(r"<teammate-message(?=[^<>]*\steammate_id=\"team-lead\")[^<>]*>(?!\s*\{)")
+"""Before what the leader wrote; what its program writes for it is JSON."""
+_END = "</teammate-message>"
 _LIST = late_pattern(
     r"\W*(?:[a-z]+ ){0,2}(?:rules|constraints|restrictions|guardrails)\W*", re.IGNORECASE
 )
@@ -39,8 +36,10 @@ _LONGEST = 400
 
 def assigned_rules(text: str) -> Iterator[Sentence]:
     """The rules in the assignments of a message, in order; offsets in characters."""
-    for match in _ASSIGNED.finditer(text):
-        yield from _rules(text, *match.span(1))
+    begin = _BEGIN.search(text)
+    while begin is not None and (end := text.find(_END, begin.end())) >= 0:
+        yield from _rules(text, begin.end(), end)
+        begin = _BEGIN.search(text, end)
 
 
 def _rules(text: str, start: int, end: int) -> Iterator[Sentence]:
