@@ -24,7 +24,7 @@ GROUP_TITLES = {
     Group.WRONG: "Stated wrongly",
 }
 GROUP_MEANINGS = {
-    Group.INSTRUCTION: "What the user laid down for good and was not found after the compaction.",
+    Group.INSTRUCTION: "Laid down by the user for good, and not found after the compaction.",
     Group.STATE: "Work under way that is not named.",
     Group.WRONG: "What the record contradicts.",
 }

@@ -258,7 +258,7 @@ CUES = (
         r"verified|covered|documented|migrated|implemented|reviewed|updated)\b",
         r"^not (?:yet )?(?:tested|done|implemented|verified)\b",
         r"\buntested\b",
-        r"\b(?:waiting|blocked) (?:for|on|by|until)\b",
+        r"\b(?<!\bfor )(?:waiting|blocked) (?:for|on|by|until)\b",
         r"\b(?:is|are|still) (?:pending|outstanding)\b",
         r"\bremind me\b",
     ),

@@ -400,6 +400,11 @@ def test_a_sentence_above_a_list_makes_no_open_work_of_it(above: str, is_open: b
     assert bool(found) is is_open
 
 
+def test_what_a_thing_is_for_is_no_open_work() -> None:
+    assert not texts([assistant("`listen` is for waiting on state changes.")], FactKind.TODO)
+    assert texts([assistant("The test is waiting on state changes.")], FactKind.TODO)
+
+
 def test_values_written_for_a_program_state_nothing() -> None:
     said = '{"description": "Keep it small. P1, no dependencies.","by": "lead"}'
     assert not texts([user(said)], FactKind.CONSTRAINT)
