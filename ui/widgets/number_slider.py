@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.theme import S8, mono_font, on_theme_changed
+from ui.theme import S8, mono_font, on_theme_changed, set_font
 from ui.widgets.choice import NumberBox
 from ui.widgets.panels import row_in
 
@@ -113,7 +113,7 @@ class NumberSlider(QWidget):
 
     def _restyle(self) -> None:
         for part in (self.box, self.box.lineEdit()):
-            part.setFont(mono_font())
+            set_font(part, mono_font())
         width = self.box.fontMetrics().horizontalAdvance("0,000,000")
         self.box.setFixedWidth(width + 16)
 
