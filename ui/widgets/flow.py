@@ -22,6 +22,14 @@ def wrapping_row(
     return line
 
 
+def aligned_rows(*widgets: QWidget) -> FlowLayout:
+    """Widgets in as few lines as there can be, those of one line below those of another."""
+    lines = FlowLayout(across=S8, down=S4, in_columns=True)
+    for widget in widgets:
+        lines.addWidget(widget)
+    return lines
+
+
 class FlowLayout(QLayout):
     """Items from left to right, wrapping; the height follows from the width."""
 

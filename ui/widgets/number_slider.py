@@ -106,7 +106,6 @@ class NumberSlider(QWidget):
         self.track.valueChanged.connect(self._dragged)
         self.track.stepped.connect(self._stepped)
         self.box.valueChanged.connect(self._take)
-        self.setFocusProxy(self.track)
         on_theme_changed(self._restyle)
         self._restyle()
         self.set_value(minimum)
