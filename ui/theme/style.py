@@ -114,6 +114,10 @@ QToolButton[floating="true"] {
   background: $card; border: 1px solid $line; border-radius: ${radius}px; padding: 3px 8px 3px 6px;
 }
 QToolButton[floating="true"]:hover { background: $panel; border-color: $faint; }
+QToolButton[switch="true"] { background: $card; border-color: $line; padding: 3px 7px; }
+QToolButton[switch="true"]:hover { border-color: $faint; }
+QToolButton[switch="true"]:checked { background: $sel; border-color: $accent; }
+QToolButton[switch="true"]:focus { border: 1px solid $ink; }
 QToolButton[fold="true"] { padding: 2px 5px 2px 0; color: $dim; }
 QToolButton[fold="true"][heading="true"] { color: $ink; padding: 4px 5px 4px 0; }
 QToolButton[page="true"] {
