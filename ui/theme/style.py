@@ -249,6 +249,7 @@ QTreeView::item:selected, QListView::item:selected, QTableView::item:selected {
 }
 QListView:focus, QTreeView:focus, QTableView:focus { border: 1px solid $accent; }
 QListView, QTreeView, QTableView { border: 1px solid transparent; }
+QTableView[surface="panel"] { padding: 4px; }
 QHeaderView { background: $paper; border: none; }
 QHeaderView::section {
   color: $dim; background: $paper; border: none; border-bottom: 1px solid $line; padding: 3px 4px;
