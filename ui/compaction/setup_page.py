@@ -188,6 +188,8 @@ class SetupPage(QWidget):
         self.request = LinkButton(parent=part)
         bind_font(self.request, small_font)
         self._request_size = ""
+        # Its words follow the width of the page, not the page theirs.
+        self.request.setMinimumWidth(1)
         self.request.clicked.connect(self.request_asked)
         column.addLayout(row(caption, self.request, wide=caption))
         column.addWidget(self.instructions)
