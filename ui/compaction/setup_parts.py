@@ -192,6 +192,10 @@ class RulesPart(QWidget):
         self._label = QLabel("Pro&file", self)
         self._label.setBuddy(self.profile)
         # Made in the order in which they stand, which is that of the Tab key.
+        self.keep = NumberSlider("&Keep recent", 0, 2_000_000, self)
+        self.rounds = NumberSlider("&Keep rounds", 1, 200, self)
+        self.reserve = NumberSlider("&Reserve", 0, 500_000, self)
+        self.window_size = NumberSlider("&Window", 8_000, 2_000_000, self)
         self.rules = LinkButton("Ru&les ▸", self)
         self.rules.setToolTip("What the profile stands for, and its rules, one sentence each")
         self.rules.clicked.connect(self.rules_asked)
@@ -201,10 +205,6 @@ class RulesPart(QWidget):
         self.prompts = LinkButton(parent=self)
         self.prompts.clicked.connect(self.prompts_asked)
         self.show_prompts_changed(())
-        self.keep = NumberSlider("&Keep recent", 0, 2_000_000, self)
-        self.rounds = NumberSlider("&Keep rounds", 1, 200, self)
-        self.reserve = NumberSlider("&Reserve", 0, 500_000, self)
-        self.window_size = NumberSlider("&Window", 8_000, 2_000_000, self)
         explain(self.keep, "kept tail")
         explain(self.rounds, "round")
         explain(self.reserve, "reserve")
@@ -231,13 +231,12 @@ class RulesPart(QWidget):
         line = row(self._label, self.profile, wide=self.profile)
         links = wrapping_row(self.rules, self.compare, self.prompts, across=S12, down=0)
         column.addLayout(line)
-        # Above the sentence, whose lines are more and fewer as the sliders move.
-        column.addLayout(links)
         for slider in self._sliders():
             slider.changed.connect(self._size_changed)
             slider.rested.connect(self.settled)
             column.addWidget(slider)
-        # The sentence next to the sliders that change it, both in sight in a low window.
+        # Above the sentence, whose lines are more and fewer as the sliders move.
+        column.addLayout(links)
         column.addLayout(row(self.place, self.learn, wide=self.place))
         column.addWidget(self.why)
 
