@@ -116,6 +116,8 @@ class AppState(QObject):
         self.team_sessions: TeamSessions | None = None
         """The sessions of teams that were looked at; made for the first of them."""
         self.document: Document | None = None
+        self._notice: Notice | None = None
+        """What was last said while a session was open."""
         self.bus = Bus(lambda: self.document.key if self.document is not None else 0)
         self.is_changing = False
         """Another document is being shown; ``state_changed`` follows at the end."""
@@ -392,6 +394,8 @@ class AppState(QObject):
         """Make a document the one that the window shows; its ``fillers`` are to follow."""
         if self.document is not None:
             self.document_leaving.emit()
+        if self.document is not document:
+            self._drop_notice()
         if self._rest.isActive():
             self._keep()
         self.document = document
@@ -448,8 +452,17 @@ class AppState(QObject):
     # messages to the user ------------------------------------------------------------------------
 
     def notice(self, level: str, what: str, safe: str = "", todo: str = "", **more: Any) -> None:
-        """Tell the person; ``level`` is info, warning or error."""
-        self.window.notices.show_notice(Notice(level, what, safe, todo, **more))  # type: ignore[arg-type]
+        """Tell the person; ``level`` is info, done, warning or error. It goes when another session
+        is opened."""
+        notice = Notice(level, what, safe, todo, **more)  # type: ignore[arg-type]
+        self._notice = notice if self.document is not None else None
+        self.window.notices.show_notice(notice)
+
+    def _drop_notice(self) -> None:
+        """What was said in another session is not of this one."""
+        if self._notice is not None and self.window.notices.notice is self._notice:
+            self.window.notices.dismiss()
+        self._notice = None
 
     def say(self, text: str) -> None:
         """Show a passing message in the status bar."""

@@ -143,8 +143,9 @@ class Compaction:
         shown = self.preview_from(parent, facts.first_kept_id, profile, settings)
         if shown is None:
             raise ValueError(
-                f"What compaction #{entry} kept is not on its path, so no draft can be cut like "
-                "it. Try another cut at that place instead."
+                f"The summary #{entry} cannot be mended: the entry from which on it kept the "
+                "session is not on its branch, so a better summary would have no cut to stand at. "
+                "Compact anew instead: “Try another cut” in the tab Audit."
             )
         if not isinstance(shown.preparation, Preparation):
             raise ValueError(

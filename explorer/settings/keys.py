@@ -274,7 +274,7 @@ def _compaction() -> tuple[SettingKey, ...]:
             "The system whose rules are followed where a session chose none of its own.",
             TextKind(PROFILE, "the name of a profile"), unset="the one chosen last in the window"),
         SettingKey("compaction.enabled", "Compaction", "Compact by itself",
-            "Compacts by itself when the context is too full; by hand works all the same.",
+            "Compacts by itself when the context is too full; else only when you ask for it.",
             OnOff(), field="enabled"),
         SettingKey("compaction.keepRecentTokens", "Compaction", "Keep recent",
             "Tokens at the end of the path that stay word for word.",

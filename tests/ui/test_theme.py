@@ -10,13 +10,14 @@ import pytest
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontInfo, QImage, QPainter, QPalette, QTransform
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Verdict
 from explorer.session.kinds import Flag, Kind
 from ui import theme as themes
 from ui.theme.style import ICON_DIR
 from ui.theme.tokens import SURFACES, TEXT_TOKENS
+from ui.widgets.labels import Caption
 
 
 @pytest.fixture(autouse=True)
@@ -175,6 +176,22 @@ def test_tone_can_change_after_showing(app: QApplication) -> None:
     themes.set_tone(widget, "lost")
     assert widget.property("tone") == "lost"
     widget.deleteLater()
+
+
+def test_a_font_of_the_scale_stays_when_its_widget_moves(app: QApplication) -> None:
+    window = QWidget()
+    places = [QWidget(window), QWidget(window)]
+    for place in places:
+        QVBoxLayout(place)
+    label = Caption("small", places[0])
+    window.show()
+    themes.set_text_scale(1.5)
+    themes.set_theme("light", app)
+    layout = places[1].layout()
+    assert layout is not None
+    layout.addWidget(label)
+    assert label.font().pointSizeF() == pytest.approx(themes.small_font().pointSizeF())
+    window.deleteLater()
 
 
 def test_motion_is_short_and_can_be_off() -> None:

@@ -20,7 +20,7 @@ from ui.app_state import AppState
 from ui.audit.controller import AuditController
 from ui.audit.moments import Moments
 from ui.library.controller import file_name
-from ui.shell.dialogs import open_once
+from ui.shell.dialogs import file_dialog, open_once
 
 FILTERS: dict[str, ReportForm] = {
     "Web page (*.html)": "html",
@@ -62,7 +62,7 @@ class ReportController(QObject):
         if document is None:
             return
         what = "the whole path" if compaction is None else f"compaction #{compaction}"
-        dialog = QFileDialog(self._state.window, f"Save a report on {what}")
+        dialog = file_dialog(self._state.window, f"Save a report on {what}")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters(list(FILTERS))
         dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(FILTERS[name]))

@@ -73,6 +73,7 @@ class PageBar(QWidget):
         self._flow = FlowLayout(self, across=0, down=S4, in_columns=True)
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
+        self._group.idToggled.connect(self._keep_focus)
         # Screen readers toggle a button rather than click it.
         self._group.idToggled.connect(lambda at, on: self.chosen.emit(at) if on else None)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -92,6 +93,11 @@ class PageBar(QWidget):
         self._group.addButton(button, len(self._group.buttons()))
         self._flow.addWidget(button)
         return button
+
+    def _keep_focus(self, at: int, is_on: bool) -> None:
+        """The keyboard, where it is on one of them, goes to the page that is shown."""
+        if is_on and any(button.hasFocus() for button in self._group.buttons()):
+            self._group.button(at).setFocus()
 
     def button(self, at: int) -> QToolButton:
         """The button of a page."""

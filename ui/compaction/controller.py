@@ -47,6 +47,7 @@ class CompactionController(QObject):
         panel = self._panel
         panel.partition_changed.connect(self._partition_changed)
         panel.settings_changed.connect(state.set_settings)
+        panel.setup.following.settled.connect(window.map.follow_cut)
         panel.profile_chosen.connect(state.set_profile)
         panel.profile_changed.connect(state.set_rules)
         panel.model_chosen.connect(self._model_chosen)

@@ -41,7 +41,7 @@ from ui.theme import (
     ui_font,
 )
 from ui.widgets.figures import count, full, short
-from ui.widgets.flow import wrapping_row
+from ui.widgets.flow import aligned_rows
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
 from ui.widgets.loader import Loader
 from ui.widgets.panels import column_in, column_of, row, scroll_area, stacked
@@ -278,7 +278,7 @@ class DraftPage(QWidget):
         self.compare = self._link("Compa&re…", "This draft beside others, section by section")
         self.compare.clicked.connect(lambda: self.audit_asked.emit("compare"))
         self.again = self._button(
-            "Try a&nother", "Go back, change what you like, and make another draft"
+            "A&nother", "Go back, change what you like, and make another draft"
         )
         self.again.clicked.connect(self.again_asked)
         self.discard = self._button(
@@ -331,8 +331,8 @@ class DraftPage(QWidget):
         column.addWidget(self.place_note)
         column.addWidget(self.problem)
         # What decides about it, and below that what can be asked first.
-        column.addLayout(wrapping_row(self.commit, self.again, self.discard))
-        column.addLayout(wrapping_row(self.fidelity, self.check, self.recall, self.compare))
+        column.addLayout(aligned_rows(self.commit, self.again, self.discard))
+        column.addLayout(aligned_rows(self.fidelity, self.recall, self.check, self.compare))
         return foot
 
     def minimumSizeHint(self) -> QSize:

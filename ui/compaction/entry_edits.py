@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu
 
 from explorer.compaction.pruning import PruningPlan
+from explorer.services.changes import LeafMoved
 from explorer.services.compaction import cut_after
 from explorer.services.document import Document
 from explorer.services.edits import CannotShape, NothingToUndo, Shaped, pruning_of
@@ -20,6 +21,7 @@ from ui.app_state import AppState
 from ui.compaction.prune_dialog import PruneDialog
 from ui.map.navigation import NavigationController
 from ui.widgets.figures import count, full
+from ui.widgets.notice import Notice
 
 
 class EditOffer(NamedTuple):
@@ -31,6 +33,15 @@ class EditOffer(NamedTuple):
     omitted: bool = False
 
 
+class EditWords(NamedTuple):
+    """What is said of an edit."""
+
+    what: str
+    meaning: str = ""
+
+
+NAMED = 2
+"""Entries that are named each; more are counted."""
 NOTHING = EditOffer("Select an entry on the map first.")
 
 
@@ -41,7 +52,7 @@ def nothing_more() -> None:
 class EntryEditsController(QObject):
     """What a person does to entries, from the map, the inspector, the ledger or the palette.
 
-    Every method starts a task and tells in the status line what came of it.
+    Every method starts a task, and a notice with *Undo* says what came of it.
     """
 
     changed = Signal()
@@ -51,6 +62,10 @@ class EntryEditsController(QObject):
         super().__init__(state)
         self._state, self._navigation = state, navigation
         self._panel = panel = state.window.compaction
+        self._notice: Notice | None = None
+        self._notice_leaf = -1
+        """The leaf at which its *Undo* takes back what it is of."""
+        state.bus.on_shown(LeafMoved, self._leaf_moved)
         state.window.map.shape_asked.connect(self._key)
         panel.unpin_requested.connect(lambda entry: self.unpin([entry]))
         panel.take_in_requested.connect(lambda entry: self.take_in([entry]))
@@ -179,7 +194,7 @@ class EntryEditsController(QObject):
     def _start(
         self,
         title: str,
-        work: Callable[[Document], Awaitable[str]],
+        work: Callable[[Document], Awaitable[EditWords]],
         then: Callable[[], None] = nothing_more,
     ) -> None:
         state, document = self._state, self._state.document
@@ -193,12 +208,12 @@ class EntryEditsController(QObject):
     async def _done(
         self,
         document: Document,
-        work: Callable[[Document], Awaitable[str]],
+        work: Callable[[Document], Awaitable[EditWords]],
         then: Callable[[], None],
     ) -> None:
         state = self._state
         try:
-            sentence = await work(document)
+            words = await work(document)
         except (CannotShape, NothingToUndo) as error:
             state.say(str(error))
             return
@@ -206,51 +221,67 @@ class EntryEditsController(QObject):
             state.notice("error", str(error), "Nothing was changed.")
             return
         self.changed.emit()
-        state.say(sentence)
         if state.document is document:
+            state.notice(
+                "done", words.what, words.meaning, action="&Undo",
+                on_action=self._panel.undo_requested.emit,
+            )  # fmt: skip
+            self._notice, self._notice_leaf = state.window.notices.notice, document.leaf
             then()
 
-    async def _pin(self, document: Document, entries: list[int], reason: str) -> str:
+    def _leaf_moved(self, _change: LeafMoved) -> None:
+        """At another leaf, *Undo* would take back something else, or nothing."""
+        state, notices = self._state, self._state.window.notices
+        document = state.document
+        if self._notice is None or document is None or document.leaf == self._notice_leaf:
+            return
+        if notices.notice is self._notice:
+            notices.dismiss()
+        self._notice = None
+
+    async def _pin(self, document: Document, entries: list[int], reason: str) -> EditWords:
         made = await document.edits.pin(entries, reason)
-        return (
-            f"{_entries(made)} pinned, {self._weigh(document, made)}: kept word for word through"
-            " every compaction; undo takes it back."
+        return EditWords(
+            f"{_entries(made)} pinned, {self._weigh(document, made)}.",
+            "Kept word for word through every compaction.",
         )
 
     def _weigh(self, document: Document, made: Shaped) -> str:
         weights = (document.tokens.entry_tokens(at) for at in made.entries)
         return f"{full(sum(weights))} tokens"
 
-    async def _unpin(self, document: Document, entries: list[int]) -> str:
+    async def _unpin(self, document: Document, entries: list[int]) -> EditWords:
         made = await document.edits.unpin(entries)
-        return f"{_entries(made)} unpinned; undo takes it back."
+        return EditWords(f"{_entries(made)} unpinned.")
 
-    async def _omit(self, document: Document, entries: list[int], reason: str) -> str:
+    async def _omit(self, document: Document, entries: list[int], reason: str) -> EditWords:
         made = await document.edits.omit(entries, reason)
         more = ""
         if len(made.entries) > len(set(entries)):
             more = ", a call and its results together"
-        return (
-            f"{_entries(made)} omitted{more}, {self._weigh(document, made)}: left out of the"
-            " context and of summaries; undo takes it back."
+        return EditWords(
+            f"{_entries(made)} omitted{more}, {self._weigh(document, made)}.",
+            "Left out of the context and of summaries.",
         )
 
-    async def _take_in(self, document: Document, entries: list[int]) -> str:
+    async def _take_in(self, document: Document, entries: list[int]) -> EditWords:
         made = await document.edits.include(entries)
-        return f"{_entries(made)} taken in again; undo takes it back."
+        return EditWords(f"{_entries(made)} taken in again.")
 
-    async def _keep(self, document: Document, tokens: int) -> str:
+    async def _keep(self, document: Document, tokens: int) -> EditWords:
         await document.edits.keep_user_messages(tokens)
         if not tokens:
-            return "Your messages are summarized like all others; undo takes it back."
-        return (
-            f"Your own messages are kept word for word through compactions, the newest first, up"
-            f" to {full(tokens)} tokens; undo takes it back."
+            return EditWords("Your messages are summarized like all others.")
+        return EditWords(
+            f"Your own messages are kept, the newest first, up to {full(tokens)} tokens.",
+            "Word for word through compactions.",
         )
 
 
 def _entries(made: Shaped) -> str:
-    return count(len(made.entries), "entry", "entries")
+    if len(made.entries) > NAMED:
+        return count(len(made.entries), "entry", "entries")
+    return " and ".join(f"#{entry}" for entry in made.entries)
 
 
 class PruningController(QObject):

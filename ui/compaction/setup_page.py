@@ -18,11 +18,11 @@ from ui.compaction.notices import LeafNoticeStrip
 from ui.compaction.pinned_part import ShapingPart
 from ui.compaction.setup_parts import BudgetPart, InstructionsBox, OutcomePart, RulesPart
 from ui.compaction.words import is_possible
-from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, set_tone, small_font
+from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, small_font
 from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
-from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import CollapsibleSection, WholeArea, reach_behind, row, section
+from ui.widgets.labels import Caption, Hairline, LinkButton
+from ui.widgets.panels import CollapsibleSection, WholeArea, column_in, reach_behind, row, section
 from ui.widgets.terms import meaning
 
 SETTLE_MS = 300
@@ -72,7 +72,8 @@ HIGH, WORDY = 360, 600
 """Heights at a text scale of 100 % from which the ledger, the instructions and the estimate stay
 visible while the rest scrolls, as the button does in every height, and from which the chosen row's
 reason stands below the rows then, since its tip has it too, and the budget above the sliders, since
-the gauge in the header has most of it."""
+the gauge in the header has most of it. In a lower page the instructions and the estimate come
+first: what the button is pressed for."""
 
 
 class SetupPage(QWidget):
@@ -109,6 +110,11 @@ class SetupPage(QWidget):
         self._column = QVBoxLayout(body)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
+        self._first = QWidget(body)
+        """What comes first in a low page."""
+        self._first.hide()
+        column_in(self._first, 0, (0, 0, 0, S8))
+        self._column.addWidget(self._first)
         self._build_budget()
         self._build_rules()
         self._build_shaping()
@@ -121,7 +127,7 @@ class SetupPage(QWidget):
     # building ----------------------------------------------------------------------------------
 
     def _add(self, part: QWidget, stretch: int = 0) -> None:
-        if self._column.count():
+        if self._column.count() > 1:
             self._column.addWidget(Hairline(parent=self._body))
         self._column.addWidget(part, stretch)
 
@@ -178,14 +184,12 @@ class SetupPage(QWidget):
         self.request_part = part
         self.instructions = InstructionsBox(part)
         self.instructions.textChanged.connect(self.instructions_changed)
-        caption = ElidedLabel("Instructions", part)
-        bind_font(caption, small_font)
-        set_tone(caption, "dim")
+        caption = self._request_caption = Caption("Instructions", part)
         self.request = LinkButton(parent=part)
         bind_font(self.request, small_font)
-        self.request.setToolTip(
-            "The request to the summarizer; long tool results are shortened in it"
-        )
+        self._request_size = ""
+        # Its words follow the width of the page, not the page theirs.
+        self.request.setMinimumWidth(1)
         self.request.clicked.connect(self.request_asked)
         column.addLayout(row(caption, self.request, wide=caption))
         column.addWidget(self.instructions)
@@ -242,7 +246,7 @@ class SetupPage(QWidget):
         if is_wordy != self._is_wordy:
             self._is_wordy = is_wordy
             parts = (self.budget, self.following) if is_wordy else (self.following, self.budget)
-            for index, part in zip((0, 2), parts, strict=True):
+            for index, part in zip((1, 3), parts, strict=True):
                 self._column.insertWidget(index, part)
             reach_behind(*parts)
         if in_sight == self._in_sight:
@@ -251,17 +255,24 @@ class SetupPage(QWidget):
         # In sight it takes what is left; where it scrolls it counts with its own height.
         expanding, ignored = QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
         self.table.setSizePolicy(expanding, ignored if in_sight else expanding)
-        place, foot = self._outer if in_sight else self._column, self.outcome_part
-        for part in (self._ledger_line, self.table, self.entry_why):
-            place.addWidget(part, int(part is self.table))
+        rows: tuple[QWidget, ...] = (self._ledger_line, self.table, self.entry_why)
+        foot = self.outcome_part
+        for part in rows:
+            (self._outer if in_sight else self._column).addWidget(part, int(part is self.table))
         # A notice takes its room from the rows above it: no control moves for it.
         self._outer.addWidget(self.notice)
-        for part in (self._foot_line, self.request_part):
-            place.addWidget(part)
         if in_sight:
+            for part in (self._foot_line, self.request_part):
+                self._outer.addWidget(part)
             foot.take_estimate()
+            reach_behind(self.table, self.entry_why, self.request_part)
         else:
-            self._column.addWidget(foot.estimate)
+            first = self._first.layout()
+            assert first is not None
+            for part in (self.request_part, foot.estimate, self._foot_line):
+                first.addWidget(part)
+            reach_behind(self.request_part, self.following, self.budget, self.shaped, *rows)
+        self._first.setVisible(not in_sight)
         self._column.setContentsMargins(0, 0, 0, 0 if in_sight else S8)
         self._button_line.setVisible(not in_sight)
         for part in (self._button_line, foot):
@@ -283,6 +294,7 @@ class SetupPage(QWidget):
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
         self._place_foot()
+        self._fit_request()
 
     def _restyle(self) -> None:
         self._place_foot()
@@ -412,9 +424,21 @@ class SetupPage(QWidget):
     def show_request_size(self, sizes: tuple[int, int]) -> None:
         """Show tokens of the request (-1 when that is not known yet) and of its longest answer."""
         tokens, answer = sizes
-        size = f"re&quest {short(tokens)} tokens" if tokens >= 0 else "re&quest"
-        self.request.setText(f"{size} · show ▸")
+        self._request_size = f"{short(tokens)} tokens" if tokens >= 0 else ""
+        self._fit_request()
         self.outcome_part.show_request_size(tokens, answer)
+
+    def _fit_request(self) -> None:
+        """Its size is shown where there is room for it, and always in its tip."""
+        size, size_tip = self._request_size, self._request_size and f"{self._request_size}. "
+        self.request.setToolTip(
+            f"{size_tip}The request to the summarizer; long tool results are shortened in it"
+        )
+        room = self.width() - 2 * S16 - S8 - self._request_caption.sizeHint().width()
+        for words in (f"re&quest {size} · show ▸", "re&quest · show ▸"):
+            self.request.setText(words.replace("  ", " "))
+            if self.request.sizeHint().width() <= room:
+                break
 
     # what was done -----------------------------------------------------------------------------
 

@@ -167,6 +167,8 @@ class RulesPart(QWidget):
     """Tells which settings the person wants; shows those in force."""
 
     settings_changed = Signal(object)
+    settled = Signal()
+    """A size was changed, and its slider is let go."""
     profile_chosen = Signal(str)
     rules_asked = Signal()
     compare_asked = Signal()
@@ -189,23 +191,11 @@ class RulesPart(QWidget):
         )
         self._label = QLabel("Pro&file", self)
         self._label.setBuddy(self.profile)
+        # Made in the order in which they stand, which is that of the Tab key.
         self.keep = NumberSlider("&Keep recent", 0, 2_000_000, self)
         self.rounds = NumberSlider("&Keep rounds", 1, 200, self)
         self.reserve = NumberSlider("&Reserve", 0, 500_000, self)
         self.window_size = NumberSlider("&Window", 8_000, 2_000_000, self)
-        explain(self.keep, "kept tail")
-        explain(self.rounds, "round")
-        explain(self.reserve, "reserve")
-        explain(self.window_size, "context window")
-        explain(self._label, "profile")
-        # Made in the order in which they stand, which is that of the Tab key.
-        self.place = ClickLabel(self)
-        bind_font(self.place, small_font)
-        set_tone(self.place, "dim")
-        self.why = ClickLabel(self)
-        for label in (self.place, self.why):
-            label.link.connect(self._follow)
-        self._at = self._leaf = self._selected = -1
         self.rules = LinkButton("Ru&les ▸", self)
         self.rules.setToolTip("What the profile stands for, and its rules, one sentence each")
         self.rules.clicked.connect(self.rules_asked)
@@ -215,6 +205,18 @@ class RulesPart(QWidget):
         self.prompts = LinkButton(parent=self)
         self.prompts.clicked.connect(self.prompts_asked)
         self.show_prompts_changed(())
+        explain(self.keep, "kept tail")
+        explain(self.rounds, "round")
+        explain(self.reserve, "reserve")
+        explain(self.window_size, "context window")
+        explain(self._label, "profile")
+        self.place = ClickLabel(self)
+        bind_font(self.place, small_font)
+        set_tone(self.place, "dim")
+        self.why = ClickLabel(self)
+        for label in (self.place, self.why):
+            label.link.connect(self._follow)
+        self._at = self._leaf = self._selected = -1
         self.learn = LinkButton("Why here? ▸", self)
         self.learn.setToolTip("Opens the lesson on the cut, at this one; Esc leads back here")
         self.learn.clicked.connect(self.lesson_asked)
@@ -231,11 +233,12 @@ class RulesPart(QWidget):
         column.addLayout(line)
         for slider in self._sliders():
             slider.changed.connect(self._size_changed)
+            slider.rested.connect(self.settled)
             column.addWidget(slider)
-        # The sentence next to the sliders that change it, both in sight in a low window.
+        # Above the sentence, whose lines are more and fewer as the sliders move.
+        column.addLayout(links)
         column.addLayout(row(self.place, self.learn, wide=self.place))
         column.addWidget(self.why)
-        column.addLayout(links)
 
     def _sliders(self) -> tuple[NumberSlider, ...]:
         return (self.keep, self.rounds, self.reserve, self.window_size)

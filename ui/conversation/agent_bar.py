@@ -182,7 +182,7 @@ class AgentBar(QWidget):
         self.automatic_switch.toggled.connect(self.automatic_chosen)
         self.automatic_switch.setAccessibleName("Automatic compaction")
         self.automatic_switch.setToolTip(
-            "Compact this session by itself when its context is too full (by hand works always)"
+            "Compact this session by itself when its context is too full"
         )
         self.ask_switch = QCheckBox("Ask before compacting", self)
         self.ask_switch.toggled.connect(self.ask_chosen)

@@ -7,6 +7,7 @@ files where the browser gives it nothing.
 from __future__ import annotations
 
 import re
+from math import sqrt
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QUrl, Signal
@@ -22,8 +23,10 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextFormat,
     QTextFrameFormat,
+    QTextLength,
     QTextOption,
     QTextTable,
+    QTextTableFormat,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
@@ -42,6 +45,9 @@ LONGEST_LINE = 4000
 
 _FRONT_MATTER = 0x100000
 """Qt's flag, without a name in Python: lines between two of hyphens at the top are not shown."""
+
+_LONG_CELL = 60
+"""Characters of a cell of a table from which on its columns are as wide as their texts ask for."""
 
 _NAMELESS = re.compile(r"(?<!\\)!\[\](?=[(\[])")
 
@@ -216,6 +222,20 @@ class MarkdownView(QTextBrowser):
             self._refit()
 
 
+def _cell_text(table: QTextTable, line: int, at: int) -> str:
+    cell = table.cellAt(line, at)
+    cursor = cell.firstCursorPosition()
+    cursor.setPosition(cell.lastPosition(), QTextCursor.MoveMode.KeepAnchor)
+    return cursor.selectedText()
+
+
+def _wanted(text: str) -> float:
+    """The share of a table's width that a cell asks for: its longest word whole, and not as many
+    lines as would be in one of the others' width."""
+    word = max(map(len, text.split()), default=0)
+    return max(sqrt(len(text)), 0.7 * word + 1)
+
+
 class _Restyle:
     """Gives the rendered document the theme's type, code boxes, colours and spacing."""
 
@@ -241,7 +261,7 @@ class _Restyle:
     def _tables(self) -> None:
         for frame in self.document.rootFrame().childFrames():
             if isinstance(frame, QTextTable):
-                form = frame.format()
+                form = frame.format().toTableFormat()
                 form.setBorderCollapse(True)
                 form.setBorder(1)
                 form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
@@ -250,6 +270,22 @@ class _Restyle:
                 form.setTopMargin(4)
                 form.setBottomMargin(8)
                 frame.setFormat(form)
+                self._columns(frame, form)
+
+    def _columns(self, table: QTextTable, form: QTextTableFormat) -> None:
+        """Long texts get the room: Qt gives all columns that want more the same."""
+        columns = [
+            [_cell_text(table, line, at) for line in range(table.rows())]
+            for at in range(table.columns())
+        ]
+        if max(len(text) for column in columns for text in column) < _LONG_CELL:
+            return
+        shares = [max(map(_wanted, column)) for column in columns]
+        kind = QTextLength.Type.PercentageLength
+        form.setColumnWidthConstraints(
+            [QTextLength(kind, 100 * share / sum(shares)) for share in shares]
+        )
+        table.setFormat(form)
 
     def _heading(self, block: QTextBlock) -> None:
         level = block.blockFormat().headingLevel()

@@ -17,7 +17,7 @@ from explorer.store.rows import StoreError
 from ui.app_state import AppState
 from ui.lessons.controller import LessonsController
 from ui.library.controller import SessionsController
-from ui.shell.dialogs import choose_files, open_once
+from ui.shell.dialogs import choose_files, file_dialog, open_once
 
 FILTER = f"Lessons (*{SUFFIX})"
 
@@ -69,7 +69,7 @@ class LessonFilesController(QObject):
         if document is None:
             self._state.say("Open the session first that is to go with the lesson.")
             return
-        dialog = QFileDialog(self._state.window, "Export the lesson with the open session")
+        dialog = file_dialog(self._state.window, "Export the lesson with the open session")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(FILTER)
         dialog.setDefaultSuffix(SUFFIX[1:])

@@ -17,6 +17,7 @@ _FOLLOWED = (
     QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide,
 )  # fmt: skip
 COVERED = "Covered: it would give an answer away"
+REST_COVERED = "The rest of it is covered: it would give an answer away"
 
 
 class Overlay(QWidget):
@@ -81,6 +82,11 @@ class Overlay(QWidget):
             rect = QRect()
             for widget in group:
                 rect = rect.united(shown_rect(widget, self._over))
+            around = group[0].parentWidget() if group else None
+            if around is not None and not rect.isEmpty():
+                # A frame on the edge of words would cut them.
+                room = rect.adjusted(-theme.S8, -theme.S4, theme.S8, theme.S4)
+                rect = rect.united(room & shown_rect(around, self._over))
             if not rect.isEmpty():
                 found.append(rect)
         return found
@@ -127,14 +133,15 @@ class Overlay(QWidget):
         veil.setAlpha(_VEIL)
         painter.fillRect(self.rect(), veil)
         for widget in self._covered:
-            rect = shown_rect(widget, self._over)
-            painter.fillRect(rect, now.paper)
-            rect = self._clear_of_lit(rect)
+            whole = shown_rect(widget, self._over)
+            painter.fillRect(whole, now.paper)
+            rect = self._clear_of_lit(whole)
             if rect.width() > theme.scaled(160) and rect.height() > theme.scaled(60):
                 painter.setPen(QPen(now.dim))
                 painter.setFont(theme.small_font())
                 words = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-                painter.drawText(rect.adjusted(12, 12, -12, -12), int(words), COVERED)
+                sentence = COVERED if rect == whole else REST_COVERED
+                painter.drawText(rect.adjusted(12, 12, -12, -12), int(words), sentence)
         painter.setPen(QPen(now.accent, 2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for lit in self.lit_rects():

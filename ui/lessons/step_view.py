@@ -256,6 +256,8 @@ class StepView(QWidget):
             label.setVisible(bool(label.text()))
         self._line.setVisible(True)
         self.how.setVisible(False)
+        # It stands in what is said of it.
+        self.chosen.setVisible(False)
         self.number.setReadOnly(True)
         for button in self._options:
             button.setEnabled(False)

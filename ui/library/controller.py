@@ -22,7 +22,7 @@ from explorer.services.session_export import ExportForm, secrets_note
 from explorer.store.rows import ImportCancelled, ImportReport, SessionRow, StoreError
 from explorer.store.salvage import salvage
 from ui.app_state import BREATH_S, AppState
-from ui.shell.dialogs import ask_text, choose_files, open_once
+from ui.shell.dialogs import ask_text, choose_files, file_dialog, open_once
 from ui.widgets.figures import count
 from ui.widgets.notice import Notice
 
@@ -358,7 +358,7 @@ class SessionsController(QObject):
         self._ask_file(row, filters, filters[0])
 
     def _ask_file(self, row: SessionRow, filters: Sequence[str], first: str) -> None:
-        dialog = QFileDialog(self._state.window, "Export session")
+        dialog = file_dialog(self._state.window, "Export session")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters(filters)
         name = file_name(row.title)

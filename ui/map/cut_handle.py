@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from PySide6.QtCore import QLineF, Qt
+from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 
 from ui.map.canvas import Canvas, Geometry
@@ -38,15 +38,24 @@ def handle_text(model: MapModel, cut: int, geometry: Geometry, metrics: QFontMet
     return text
 
 
+def handle_rect(model: MapModel, cut: int, geometry: Geometry, metrics: QFontMetricsF) -> QRectF:
+    """Where the handle lies: on its line, and below it where no row follows that it could cover as
+    little of as of the one before."""
+    y = cut_y(geometry, model, cut) - 0.5
+    pill = geometry.pill(y, metrics.horizontalAdvance(handle_text(model, cut, geometry, metrics)))
+    if model.rows.floor(model.partition.path[cut]) >= model.rows.count:
+        pill.moveTop(y)
+    return pill
+
+
 def place_handle(canvas: Canvas) -> None:
     """Find out where the handle will lie; the words of the rows beside it end before it."""
     partition, geometry = canvas.model.partition, canvas.geometry
     if partition is None or not 0 <= canvas.cut < len(partition.path):
         return
-    y = cut_y(geometry, canvas.model, canvas.cut) - 0.5
-    if -30 <= y <= geometry.height + 30:
-        text = handle_text(canvas.model, canvas.cut, geometry, canvas.inks.small_metrics)
-        canvas.handle = geometry.pill(y, canvas.inks.small_metrics.horizontalAdvance(text))
+    pill = handle_rect(canvas.model, canvas.cut, geometry, canvas.inks.small_metrics)
+    if -30 <= pill.top() <= geometry.height + 30:
+        canvas.handle = pill
 
 
 def paint_cut(canvas: Canvas) -> None:
@@ -58,7 +67,7 @@ def paint_cut(canvas: Canvas) -> None:
         return
     painter, inks = canvas.painter, canvas.inks
     text = handle_text(canvas.model, canvas.cut, geometry, inks.small_metrics)
-    y = pill.center().y()
+    y = cut_y(geometry, canvas.model, canvas.cut) - 0.5
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     pen = QPen(inks.theme.accent, 2 * inks.scale, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)

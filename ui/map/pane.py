@@ -413,6 +413,14 @@ class MapPane(QWidget):
             for position in (max(0, partition.cut - 1), partition.cut):
                 self.bring(partition.path[position])
 
+    def follow_cut(self) -> None:
+        """The same, where these rows are shown: nothing is unfolded and no filter changed."""
+        partition = self.model.partition
+        if partition is not None and partition.cut >= 0:
+            for position in (max(0, partition.cut - 1), partition.cut):
+                if self.model.rows.row(partition.path[position]) >= 0:
+                    self.view.bring(partition.path[position])
+
     def show_cut(self) -> None:
         """Bring the cut on screen; what is selected stays so."""
         partition = self.model.partition

@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from ui.map.canvas import MOST_ZOOM, TOP, Geometry, Level, MapInks
-from ui.map.cut_handle import cut_y, handle_text
+from ui.map.cut_handle import cut_y, handle_rect
 from ui.map.model import MapModel
 
 _ZOOM_STEP = 1.25
@@ -91,9 +91,8 @@ class ZoomedArea(QAbstractScrollArea):
 
     def pill_rect(self) -> QRectF:
         """The handle of the cut in the viewport."""
-        geometry, metrics = self.geometry_now(), self.inks.small_metrics
-        text = handle_text(self.model, self.cut_now(), geometry, metrics)
-        return geometry.pill(self.cut_line() - 0.5, metrics.horizontalAdvance(text))
+        metrics = self.inks.small_metrics
+        return handle_rect(self.model, self.cut_now(), self.geometry_now(), metrics)
 
     # scrolling and zoom ----------------------------------------------------------------------
 

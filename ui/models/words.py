@@ -12,7 +12,7 @@ SOURCES: dict[FigureSource, str] = {
     "litellm": "litellm",
     "you": "you",
     "server": "the server",
-    "program": "this program",
+    "program": "built in",
     "default": "not known",
 }
 """Who says a figure."""

@@ -24,7 +24,7 @@ from ui.app_state import AppState
 from ui.profiles.compare_window import CompareWindow, PlaceComparison
 from ui.profiles.dialog import FILE_SUFFIX, ProfilesDialog
 from ui.profiles.strip import scale_of
-from ui.shell.dialogs import ask_text, choose_files, confirm, open_once, present
+from ui.shell.dialogs import ask_text, choose_files, confirm, file_dialog, open_once, present
 
 FILE_FILTER = f"Profiles (*{FILE_SUFFIX})"
 
@@ -252,7 +252,7 @@ class ProfilesController(QObject):
 
     def ask_export(self, name: str) -> None:
         """Ask for a file to write a profile to."""
-        dialog = QFileDialog(self._dialog or self._state.window, "Export a profile")
+        dialog = file_dialog(self._dialog or self._state.window, "Export a profile")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(FILE_FILTER)
         dialog.setDefaultSuffix(FILE_SUFFIX.lstrip("."))

@@ -158,7 +158,7 @@ class ProfilesDialog(TwoPaneDialog):
         files = wrapping_row(self.take, self.compare)
         below = column_of(hint, files, margins=(S16, 0, S8, 0))
         actions = (self.use, self.copy, self.rename, self.export, self.delete)
-        buttons = wrapping_row(*actions, close, margins=(S16, S8, S16, S12))
+        buttons = wrapping_row(*actions, close, margins=(S16, S8, S16, S12), closes=close)
         self.lay_out_panes(below, None, self.page, buttons)
 
     # what is shown -----------------------------------------------------------------------------

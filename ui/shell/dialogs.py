@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QInputDialog,
+    QMessageBox,
+    QToolButton,
+    QWidget,
+)
+
+from ui.theme import bind_icon
 
 Role = QMessageBox.ButtonRole
 
@@ -38,6 +47,26 @@ def ask_text(
     open_once(dialog)
 
 
+_FILE_ICONS = {
+    "backButton": "chevron-left",
+    "forwardButton": "chevron-right",
+    "toParentButton": "arrow-up",
+    "newFolderButton": "plus",
+}
+"""By the names that Qt has for the buttons of its own file dialog."""
+
+
+def file_dialog(parent: QWidget, title: str) -> QFileDialog:
+    """A dialog for files; Qt's own, where the system has none, with arrows that dark colours let
+    be seen."""
+    dialog = QFileDialog(parent, title)
+    for name, icon in _FILE_ICONS.items():
+        button = dialog.findChild(QToolButton, name)
+        if button is not None:
+            bind_icon(button, icon, "ink")
+    return dialog
+
+
 def choose_files(
     parent: QWidget,
     title: str,
@@ -46,7 +75,7 @@ def choose_files(
     start: str = "",
 ) -> None:
     """Ask for files that exist; ``start`` is the folder that is shown first."""
-    dialog = QFileDialog(parent, title)
+    dialog = file_dialog(parent, title)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     if name_filter:
         dialog.setNameFilter(name_filter)
@@ -60,7 +89,7 @@ def choose_folder(
     parent: QWidget, title: str, then: Callable[[str], object], start: str = ""
 ) -> None:
     """Ask for a folder; ``start`` is shown first, where it is there."""
-    dialog = QFileDialog(parent, title)
+    dialog = file_dialog(parent, title)
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     if start and Path(start).is_dir():
         dialog.setDirectory(start)

@@ -26,7 +26,6 @@ DOCUMENTS = {
     "docs/settings.md": "Settings",
     "docs/teams.md": "A team's library",
     "docs/audit-tables.md": "Tables of many audits",
-    "docs/scale.md": "How audits grow",
     "docs/limits.md": "What opens, and limits",
     "docs/performance.md": "Size and speed",
     "extensions/README.md": "Extensions",

@@ -39,6 +39,10 @@ from ui.widgets.popup import Popup, PopupTable
 from ui.widgets.table import ROW, Column
 
 DEBOUNCE_MS = 150
+CLEAR = 26
+"""Pixels at the end of the field with Qt's button that clears it, at every size of the text."""
+LEAST_LETTERS = 8
+"""Of what is looked for, in sight beside the count of what was found."""
 LIST_WIDTH = 640
 """Of the list of hits, at a text scale of 100 %, where the window has the room."""
 _BLANK = {ord(sign): " " for sign in "\n\r\t\v\f"}
@@ -101,6 +105,8 @@ class SearchBar(QWidget):
         self.box.installEventFilter(self)
         # Within the field, so that the header stays as it is when something is found.
         self.count = QLabel(self.box)
+        self._least = 0
+        """Pixels of the field at least."""
         self.count.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         theme.set_tone(self.count, "dim")
         self.previous = self._button("chevron-up", "Previous hit (Shift+Enter)", -1)
@@ -116,6 +122,8 @@ class SearchBar(QWidget):
         self.errors.setCheckable(True)
         self.errors.setToolTip("Only what failed; without words all of it in this session")
         self.errors.setAccessibleName("Search only errors")
+        for switch in (self.errors, self.everywhere):
+            switch.setProperty("switch", True)
         layout = row_in(self, theme.S4)
         for widget in (self.box, self.previous, self.following, self.errors, self.everywhere):
             layout.addWidget(widget)
@@ -146,7 +154,8 @@ class SearchBar(QWidget):
             if tight
             else Qt.ToolButtonStyle.ToolButtonTextOnly
         )
-        self.box.setMinimumWidth(theme.scaled(260 if roomy else 100 if tight else 130))
+        self._least = theme.scaled(260 if roomy else 100 if tight else 130)
+        self._place_count()
 
     def _button(self, icon: str, tip: str, step: int) -> QToolButton:
         button = QToolButton(self)
@@ -202,10 +211,14 @@ class SearchBar(QWidget):
         """Before the button that clears the field."""
         self.count.adjustSize()
         wide = self.count.width() if self.count.text() else 0
-        # The button goes a moment after the words.
-        left = self.box.width() - theme.scaled(26) - wide
+        least = LEAST_LETTERS * self.box.fontMetrics().averageCharWidth()
+        around = CLEAR + theme.S24
+        self.box.setMinimumWidth(max(self._least, wide + least + around if wide else 0))
+        has_room = self.box.width() - around - wide >= least
+        self.count.setVisible(has_room)
+        left = self.box.width() - CLEAR - theme.S4 - wide
         self.count.move(left, (self.box.height() - self.count.height()) // 2)
-        self.box.setTextMargins(0, 0, wide + theme.S4 if wide else 0, 0)
+        self.box.setTextMargins(0, 0, wide + theme.S8 if wide and has_room else 0, 0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.box:

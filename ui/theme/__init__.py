@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         bind_font,
         motion_ms,
         on_theme_changed,
+        set_font,
         set_motion,
         set_theme,
         theme,
@@ -79,6 +80,7 @@ __all__ = [
     "role_name",
     "role_token",
     "scaled",
+    "set_font",
     "set_motion",
     "set_text_scale",
     "set_theme",
@@ -95,8 +97,8 @@ __all__ = [
 
 _HOMES = {
     "icons": "ICON_NAMES bind_icon icon icon_pixmap",
-    "manager": "ThemeChoice ThemeSignals bind_font motion_ms on_theme_changed set_motion set_theme"
-    " theme theme_choice theme_signals",
+    "manager": "ThemeChoice ThemeSignals bind_font motion_ms on_theme_changed set_font set_motion"
+    " set_theme theme theme_choice theme_signals",
     "motion": "system_asks_for_less_motion",
     "roles": "role_icon role_name role_token",
     "style": "set_tone",

@@ -108,6 +108,19 @@ def motion_ms(wanted: int) -> int:
     return min(wanted, 200)
 
 
+_SAVED_FONT = "_q_styleSheetWidgetFont"
+
+
+def set_font(widget: QWidget, font: QFont) -> None:
+    """Give a widget a font that stays when the widget is moved into another.
+
+    Qt polishes it anew then, and gives it the font which it saved when it first did so.
+    """
+    widget.setFont(font)
+    if widget.property(_SAVED_FONT) is not None:
+        widget.setProperty(_SAVED_FONT, font)
+
+
 class _FontBinding(QObject):
     """Sets the font of its parent anew on every change of theme or scale, and dies with it."""
 
@@ -119,7 +132,7 @@ class _FontBinding(QObject):
         self.apply()
 
     def apply(self) -> None:
-        self._widget.setFont(self.make())
+        set_font(self._widget, self.make())
         self._widget.updateGeometry()
 
 

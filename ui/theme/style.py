@@ -114,6 +114,10 @@ QToolButton[floating="true"] {
   background: $card; border: 1px solid $line; border-radius: ${radius}px; padding: 3px 8px 3px 6px;
 }
 QToolButton[floating="true"]:hover { background: $panel; border-color: $faint; }
+QToolButton[switch="true"] { background: $card; border-color: $line; padding: 3px 7px; }
+QToolButton[switch="true"]:hover { border-color: $faint; }
+QToolButton[switch="true"]:checked { background: $sel; border-color: $accent; }
+QToolButton[switch="true"]:focus { border: 1px solid $ink; }
 QToolButton[fold="true"] { padding: 2px 5px 2px 0; color: $dim; }
 QToolButton[fold="true"][heading="true"] { color: $ink; padding: 4px 5px 4px 0; }
 QToolButton[page="true"] {
@@ -245,6 +249,7 @@ QTreeView::item:selected, QListView::item:selected, QTableView::item:selected {
 }
 QListView:focus, QTreeView:focus, QTableView:focus { border: 1px solid $accent; }
 QListView, QTreeView, QTableView { border: 1px solid transparent; }
+QTableView[surface="panel"] { padding: 4px; }
 QHeaderView { background: $paper; border: none; }
 QHeaderView::section {
   color: $dim; background: $paper; border: none; border-bottom: 1px solid $line; padding: 3px 4px;

@@ -160,7 +160,8 @@ class FiguresGrid(QWidget):
             labels.append(label)
         self.values[figure.title] = tuple(labels)
         most = max(figure.sizes, default=0)
-        if most <= 0:
+        # A bar without another one to be compared with is a line of no meaning.
+        if sum(size > 0 for size in figure.sizes) < 2:
             return line + 1
         for at, size in enumerate(figure.sizes, 1):
             grid.addWidget(ShareBar(size / most, self), line + 1, at)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.theme import S8, S12, S16, on_theme_changed, scaled
+from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled
 from ui.widgets.labels import Hairline
 from ui.widgets.name_list import NameList
 from ui.widgets.notice import NoticeStrip
@@ -101,7 +101,7 @@ class TwoPaneDialog(Dialog):
         foot: QWidget | QLayout,
     ) -> None:
         """``below``: what stands below the list."""
-        left = column_in(self._left, S8, (0, S8, 0, S12))
+        left = column_in(self._left, S8, (S4, S8, S4, S12))
         left.addWidget(self.list, 1)
         if below is not None:
             left.addLayout(below)

@@ -12,14 +12,27 @@ from ui.widgets.panels import NO_MARGINS, Margins
 
 
 def wrapping_row(
-    *widgets: QWidget, across: int = S8, down: int = S4, margins: Margins = NO_MARGINS
+    *widgets: QWidget,
+    across: int = S8,
+    down: int = S4,
+    margins: Margins = NO_MARGINS,
+    closes: QWidget | None = None,
 ) -> FlowLayout:
-    """Widgets in lines; ``across`` and ``down``: pixels between them."""
-    line = FlowLayout(across=across, down=down)
+    """Widgets in lines; ``across`` and ``down``: pixels between them; ``closes``: the last of
+    them, at the right end of its line."""
+    line = FlowLayout(across=across, down=down, closes=closes)
     line.setContentsMargins(*margins)
     for widget in widgets:
         line.addWidget(widget)
     return line
+
+
+def aligned_rows(*widgets: QWidget) -> FlowLayout:
+    """Widgets in as few lines as there can be, those of one line below those of another."""
+    lines = FlowLayout(across=S8, down=S4, in_columns=True)
+    for widget in widgets:
+        lines.addWidget(widget)
+    return lines
 
 
 class FlowLayout(QLayout):
@@ -32,11 +45,13 @@ class FlowLayout(QLayout):
         across: int = 14,
         down: int = 4,
         in_columns: bool = False,
+        closes: QWidget | None = None,
     ) -> None:
-        """``in_columns``: as many items in each line, below one another, as few lines as there can
-        be; items move together, down to their least width, where that saves a line."""
+        """``closes``: the item at the right end of its line. ``in_columns``: as many items in each
+        line, below one another, as few lines as there can be; items move together, down to their
+        least width, where that saves a line."""
         super().__init__(parent)
-        self._in_columns = in_columns
+        self._in_columns, self._closes = in_columns, closes
         self._items: list[QLayoutItem] = []
         self._heights: dict[int, int] = {}
         """Height by width; a window that is laid out asks for the same ones over and over."""
@@ -97,6 +112,8 @@ class FlowLayout(QLayout):
             hint = item.sizeHint().boundedTo(QSize(max(inner.width(), 1), 10_000))
             if x > inner.x() and x + hint.width() > inner.right() + 1:
                 x, y, line = inner.x(), y + line + self._down, 0
+            if widget is not None and widget is self._closes:
+                x = inner.right() + 1 - hint.width()
             if move:
                 item.setGeometry(QRect(QPoint(x, y), hint))
             x += hint.width() + self._across

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QLabel,
@@ -14,11 +14,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.theme import S8, mono_font, on_theme_changed
+from ui.theme import S8, mono_font, on_theme_changed, set_font
 from ui.widgets.choice import NumberBox
 from ui.widgets.panels import row_in
 
 _STEPS = 1000
+REST_MS = 250
+"""After the last step by key, wheel or typing the value is taken to have come to rest."""
 
 
 class _Track(QSlider):
@@ -83,6 +85,8 @@ class NumberSlider(QWidget):
 
     changed = Signal(int)
     """The value, on every change that the person makes."""
+    rested = Signal()
+    """The value was changed, and the slider is let go, or nothing moves it any more."""
 
     def __init__(
         self, label: str, minimum: int, maximum: int, parent: QWidget | None = None
@@ -90,6 +94,11 @@ class NumberSlider(QWidget):
         super().__init__(parent)
         self._minimum, self._maximum = minimum, maximum
         self._value = minimum
+        self._is_moved = False
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._come_to_rest)
         self.label = QLabel(label, self)
         self.track = _Track(self)
         self.box = NumberBox(minimum, maximum, self)
@@ -105,15 +114,15 @@ class NumberSlider(QWidget):
         row.addWidget(self.box)
         self.track.valueChanged.connect(self._dragged)
         self.track.stepped.connect(self._stepped)
+        self.track.sliderReleased.connect(self._come_to_rest)
         self.box.valueChanged.connect(self._take)
-        self.setFocusProxy(self.track)
         on_theme_changed(self._restyle)
         self._restyle()
         self.set_value(minimum)
 
     def _restyle(self) -> None:
         for part in (self.box, self.box.lineEdit()):
-            part.setFont(mono_font())
+            set_font(part, mono_font())
         width = self.box.fontMetrics().horizontalAdvance("0,000,000")
         self.box.setFixedWidth(width + 16)
 
@@ -192,4 +201,12 @@ class NumberSlider(QWidget):
             self.track.blockSignals(True)
             self.track.setValue(position)
             self.track.blockSignals(False)
+        self._is_moved = True
+        self._rest.start()
         self.changed.emit(value)
+
+    def _come_to_rest(self) -> None:
+        if self._is_moved and not self.track.isSliderDown():
+            self._is_moved = False
+            self._rest.stop()
+            self.rested.emit()

@@ -35,6 +35,7 @@ from ui.theme import (
     icon_pixmap,
     on_theme_changed,
     scaled,
+    set_font,
     set_tone,
     small_font,
     ui_font,
@@ -157,7 +158,7 @@ class CollapsibleSection(QWidget):
         self._apply()
 
     def _restyle(self) -> None:
-        self.header.setFont(ui_font(1, bold=True) if self._heading else small_font())
+        set_font(self.header, ui_font(1, bold=True) if self._heading else small_font())
 
     @property
     def expanded(self) -> bool:

@@ -41,7 +41,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from ui.theme import mono_font, on_theme_changed, theme, ui_font
+from ui.theme import mono_font, on_theme_changed, set_font, theme, ui_font
 
 PIECE = 64 * 1024
 """Characters put in at most before the window's other events get their turn."""
@@ -200,7 +200,7 @@ class PlainTextView(QPlainTextEdit):
         self._restyle()
 
     def _restyle(self) -> None:
-        self.setFont(mono_font() if self._mono else ui_font())
+        set_font(self, mono_font() if self._mono else ui_font())
         self._refit()
 
     def set_text(self, text: str) -> None:

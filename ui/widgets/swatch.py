@@ -36,6 +36,8 @@ class Share(NamedTuple):
     """What the legend adds to its figure."""
     label: str = ""
     """What the legend shows in place of name and figure where it has little room."""
+    is_lined: bool = False
+    """Whether it is filled with lying lines of its colour, which no verdict has."""
 
 
 def paint_share(painter: QPainter, rect: QRectF, share: Share, *, radius: float = 2.0) -> None:
@@ -47,10 +49,20 @@ def paint_share(painter: QPainter, rect: QRectF, share: Share, *, radius: float 
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(theme().line, 1) if radius else Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
+    painter.setBrush(theme().paper if share.is_lined else colour)
     inset = 0.5 if radius else 0.0
     painter.drawRoundedRect(rect.adjusted(inset, inset, -inset, -inset), radius, radius)
+    if share.is_lined:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        painter.setPen(QPen(colour, 1))
+        left, right = round(rect.left() + inset), round(rect.right() - inset) - 1
+        for y in range(round(rect.top()) + 1, round(rect.bottom()), _LINE_STEP):
+            painter.drawLine(left, y, right, y)
     painter.restore()
+
+
+_LINE_STEP = 3
+"""Pixels from one lying line to the next."""
 
 
 class LegendItem(QAbstractButton):
@@ -124,7 +136,9 @@ _LEAST = 180
 
 def beyond_share(tokens: int) -> Share:
     """What a provider counted beyond the entries, the error of the count with it."""
-    return Share("beyond", "beyond the entries", tokens, token="dim", filterable=False)
+    return Share(
+        "beyond", "beyond the entries", tokens, token="dim", filterable=False, is_lined=True
+    )
 
 
 class Legend(QWidget):

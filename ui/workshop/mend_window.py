@@ -188,7 +188,7 @@ class MendWindow(QDialog):
         self.done_button = push_button("C&lose", foot)
         self.done_button.clicked.connect(self.close)
         buttons = (self.mend, self.take, self.leave, self.stop, self.done_button)
-        foot.setLayout(wrapping_row(*buttons, margins=(S16, S8, S16, S12)))
+        foot.setLayout(wrapping_row(*buttons, margins=(S16, S8, S16, S12), closes=self.done_button))
 
     def _show_page(self, number: int, *buttons: QPushButton) -> None:
         self._pages.setCurrentIndex(number)

@@ -52,6 +52,7 @@ class Situation(Struct, frozen=True):
             "reserve": f"{settings.reserve_tokens:,}",
             "window": f"{settings.context_window:,}",
             "at": f"#{self.place.at}",
+            "entries": f"{self.shown.context_estimate:,}",
         }
         for name, figure in figures.items():
             words = words.replace(f"{{{name}}}", figure)
@@ -191,7 +192,7 @@ def _entry(answer: Answer, entry: int) -> Judged:
     why = answer.explain(entry) if answer.explain is not None else ""
     if entry in answer.entries:
         one_of = f", one of {len(answer.entries):,}" * (len(answer.entries) > 1)
-        return Judged(True, f"You pointed at #{entry}, which is right{one_of}.")
+        return Judged(True, f"You pointed at #{entry}{one_of}.")
     right = f"#{answer.entries[0]}"
     away = abs(entry - answer.entries[0])
     if len(answer.entries) > 1:
@@ -206,7 +207,7 @@ def _cut(answer: Answer, cut: int, now: Situation) -> Judged:
     path = now.shown.path
     entry = path[cut]
     if cut in answer.cuts:
-        return Judged(True, f"Your cut lies before #{entry}, which is right.")
+        return Judged(True, f"Your cut lies before #{entry}.")
     right = path[answer.cuts[0]]
     why = answer.explain(entry) if answer.explain is not None else ""
     return Judged(
@@ -231,7 +232,7 @@ def _number(step: Step, answer: Answer, number: int) -> Judged:
 def _chosen(step: Step, answer: Answer, chosen: frozenset[str]) -> Judged:
     right = _listed(step, answer, answer.chosen)
     if chosen == answer.chosen:
-        return Judged(True, f"You chose {right}, which is right.")
+        return Judged(True, f"You chose {right}.")
     yours = _listed(step, answer, chosen)
     return Judged(False, f"You chose {yours}; the right choice is {right}.")
 

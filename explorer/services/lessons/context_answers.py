@@ -290,8 +290,9 @@ def tokens_summarized(now: Situation) -> Answer:
         "summarizer gets long tool results shortened. How long its summary will be is not known "
         "before: a tenth of what is summarized is expected, or as much as the summary that it "
         "takes the place of, where that is longer. With the "
-        f"{shown.tokens_after_estimate - shown.tokens_kept:,} tokens expected here the context's "
-        f"entries fall from {shown.context_estimate:,} to about {shown.tokens_after_estimate:,}.",
+        f"{shown.tokens_after_estimate - shown.tokens_kept:,} tokens expected here the context"
+        f"{', with what lies beyond its entries,' if shown.tokens_beyond else ''} falls from "
+        f"{shown.whole_before:,} to about {shown.whole_after:,}.",
         number=shown.tokens_summarized,
     )
 

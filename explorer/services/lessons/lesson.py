@@ -20,9 +20,9 @@ PARTS = (
 )  # fmt: skip
 """Parts of the window that a step can light."""
 
-FIGURES = ("keep_recent", "reserve", "window", "at")
-"""What stands for a figure of the place in a step's words, between braces: sizes in tokens, and
-the entry at which a compaction is previewed."""
+FIGURES = ("keep_recent", "reserve", "window", "at", "entries")
+"""What stands for a figure of the place in a step's words, between braces: sizes in tokens, the
+entry at which a compaction is previewed, and the tokens of all entries in the context."""
 
 DEFAULT_TOLERANCE = 10
 """Per cent that a typed number may be away from the answer."""

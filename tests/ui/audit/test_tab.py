@@ -58,6 +58,7 @@ from ui.audit.tab import (
     NEEDED,
     SURVIVAL,
     AuditTab,
+    PageBar,
     headline,
 )
 from ui.audit.verdict_line import VerdictLine
@@ -471,3 +472,16 @@ def test_of_a_summary_that_cannot_be_read_no_findings_are_counted() -> None:
     rows = {row.title: tuple(row.values) for row in figures_of(difference([closed, read]))}
     assert rows["Standing instructions"] == (UNKNOWN, "0")
     assert rows["Tokens of the summary"] == (UNKNOWN, "4")
+
+
+def test_the_keyboard_goes_with_the_page_that_is_shown(app: QApplication) -> None:
+    bar = PageBar()
+    first, second = bar.add("Needed again"), bar.add("Findings")
+    bar.show()
+    bar.activateWindow()
+    settle()
+    QTest.mouseClick(first, Qt.MouseButton.LeftButton)
+    first.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.mouseClick(second, Qt.MouseButton.LeftButton)
+    assert second.isChecked() and second.hasFocus()
+    bar.deleteLater()

@@ -12,6 +12,7 @@ from tests.ui.sessions import Talk
 from tests.ui.waiting import settle
 from ui import theme
 from ui.map.pane import MapPane
+from ui.map.rows import RowFilter
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
@@ -161,6 +162,18 @@ def test_tips_tell_the_verdict_and_its_reason(show: Show, branchy: Branchy) -> N
     tip = pane.model.texts.tip(branchy.leaf)
     assert tip[0].startswith(f"#{branchy.leaf} · ")
     assert "kept" in tip and tip[-1] == first.reason(len(first.path) - 1)
+
+
+def test_the_handle_lies_below_the_last_row(show: Show, branchy: Branchy) -> None:
+    pane, first = with_cut(show, branchy)
+    pane.resize(900, 600)
+    pane.view.set_zoom(1)
+    assert pane.view.pill_rect().top() < pane.view.cut_line()
+    pane.model.set_filter(RowFilter.LABELLED)
+    settle()
+    rows = pane.model.rows
+    assert rows.floor(first.path[first.cut]) == rows.count
+    assert pane.view.pill_rect().top() >= pane.view.cut_line() - 1
 
 
 def test_the_handle_covers_no_words(show: Show, branchy: Branchy) -> None:

@@ -205,3 +205,30 @@ async def test_the_legend_says_what_of_it_is_not_in_the_bar(house: House) -> Non
     for item in items:
         is_in_bar = item.share.key in drawn or not item.share.tokens
         assert ("not in the bar" in item.text()) is not is_in_bar, item.text()
+
+
+async def test_the_map_follows_the_cut_once_the_slider_is_let_go(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+3")
+    view, setup = live.window.map.view, live.window.compaction.setup
+
+    def cut_is_seen() -> bool:
+        return 0 < view.cut_line() < view.viewport().height()
+
+    await live.until(cut_is_seen, "the cut in sight")
+    await live.settle(20)
+    start, track = view.verticalScrollBar().value(), setup.keep.track
+    before, links = live.partition.cut, on_screen(setup.rules)
+    held = QPoint(round(track.width() * track.value() / 1000), track.height() // 2)
+    QTest.mousePress(track, LEFT, pos=held)
+    for step in range(1, 4):
+        QTest.mouseMove(track, held + QPoint(step * track.width() // 45, 0))
+        await live.settle(4)
+    assert 0 <= live.partition.cut < before and not cut_is_seen()
+    assert view.verticalScrollBar().value() == start, "it stays while the slider moves"
+    assert on_screen(setup.rules) == links, "whatever the sentence has to say"
+    QTest.mouseRelease(track, LEFT, pos=held + QPoint(track.width() // 15, 0))
+    await live.until(cut_is_seen, "the cut in sight again")
+    live.keys("Home", to=track)
+    await live.until(lambda: live.partition.cut > before, "the cut at the other end")
+    await live.until(cut_is_seen, "the cut in sight, by keys")

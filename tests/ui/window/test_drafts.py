@@ -157,7 +157,7 @@ async def test_two_drafts_are_held_side_by_side(house: House) -> None:
     await draft(live)
     live.keys("Ctrl+Home")
     live.type("First. ")
-    live.press_button("Try another", panel)
+    live.press_button("Another", panel)
     live.press_button("Summarize", panel)
     await live.until(lambda: len(panel.draft.drafts()) == 2, "the second draft")
     assert not panel.draft.editor.toPlainText().startswith("First. ")
@@ -271,7 +271,7 @@ async def test_what_the_offline_summarizer_cannot_follow_is_said_above_the_butto
         "Rules without a language model cannot follow “Write it in Latin”."
     )
     assert page.not_met.isVisible()
-    live.press_button("Try another", live.window.compaction)
+    live.press_button("Another", live.window.compaction)
     live.window.compaction.setup.instructions.selectAll()
     live.type("Keep the constraints.", to=live.window.compaction.setup.instructions)
     live.keys("Ctrl+Return")

@@ -552,3 +552,25 @@ async def test_a_cut_of_other_sizes_is_shown_with_them(house: House) -> None:
     assert f"#{now.first_kept}" in pupil.pane.step.reason.text()
     await pupil.next()
     assert prepared(live).settings.keep_recent_tokens == before
+
+
+async def test_what_goes_into_the_summary_can_be_told_from_the_screen(house: House) -> None:
+    live = await house.start(sample_path())
+    pupil = Pupil(live)
+    await pupil.open()
+    await pupil.begin("cut")
+    while pupil.step.answer != "tokens_summarized":
+        await pupil.predict(True)
+        await pupil.show_answer()
+        words = live.words(pupil.pane.step)
+        assert words.count(f"You pointed at #{pupil.answer.entries[0]}.") == 1
+        assert "is right" not in words and "Your prediction" not in words
+        await pupil.next()
+    shown, model = live.partition, live.window.map.model
+    assert live.window.map.view.visible_rows().count(shown.path[shown.cut]) == 1
+    _tokens, kept = model.sums[shown.path[shown.cut]]
+    assert f"{shown.context_estimate:,} tokens" in live.words(pupil.pane.step)
+    assert shown.context_estimate - kept == pupil.answer.number
+    await pupil.predict(True)
+    await pupil.show_answer()
+    assert f"{shown.whole_before:,} to about {shown.whole_after:,}" in live.words(pupil.pane.step)

@@ -166,9 +166,7 @@ async def test_map_and_list_share_the_room_that_there_is(house: House) -> None:
 
 
 @pytest.mark.parametrize("large_text", [150], indirect=True)
-async def test_the_compaction_opens_with_its_choices_above_and_its_button_below(
-    house: House,
-) -> None:
+async def test_the_compaction_opens_with_what_its_button_is_pressed_for(house: House) -> None:
     live = await house.start(sample_path(), size=SMALL)
     setup, tabs = live.window.compaction.setup, live.window.inspector.tabBar()
 
@@ -177,21 +175,22 @@ async def test_the_compaction_opens_with_its_choices_above_and_its_button_below(
 
     live.click(tabs, tabs.tabRect(2).center())
     await live.settle(60)
-    assert all(map(is_whole, (setup.profile, setup.keep, setup.why, setup.summarize)))
+    first = (setup.instructions, setup.outcome, setup.profile, setup.keep, setup.summarize)
+    assert all(map(is_whole, first))
     bar = setup.area.verticalScrollBar()
     surface = setup.area.viewport()
     for _ in range(9):
         QApplication.sendEvent(surface, _wheel(surface, -1_200))
         await live.settle(1)
     assert bar.value() == bar.maximum() > 0
-    assert is_whole(setup.outcome) and is_whole(setup.summarize)
+    assert is_whole(setup.summarize) and not is_whole(setup.outcome)
     live.keys("Ctrl+1", "Ctrl+3")
     await live.settle(60)
-    assert bar.value() == 0 and is_whole(setup.why)
-    await live.tab_to(setup.instructions)
+    assert bar.value() == 0 and is_whole(setup.outcome)
+    await live.tab_to(setup.compare)
     live.keys("Ctrl+1", "Ctrl+3")
     await live.settle(60)
-    assert setup.instructions.hasFocus() and is_whole(setup.instructions), "where one wrote"
+    assert setup.compare.hasFocus() and is_whole(setup.compare), "where one was"
 
 
 @pytest.mark.parametrize("large_text", [150], indirect=True)
@@ -253,6 +252,19 @@ async def test_a_question_leaves_a_small_window_its_size_and_shows_what_is_chang
     assert card.pattern.isVisible() and live.window.size().toTuple() == SMALL
 
 
+@pytest.mark.parametrize("large_text", [150, 175, 200], indirect=True)
+async def test_what_is_looked_for_stands_clear_of_the_count(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    search = live.window.header.search
+    live.keys("Ctrl+F")
+    live.type("the")
+    await live.until(lambda: " / " in search.count.text(), "the hits")
+    live.type(" " * 30)
+    await live.settle(8)
+    assert search.box.cursorRect().right() < search.count.geometry().left()
+    assert live.window.size().toTuple() == SMALL
+
+
 @pytest.mark.parametrize("large_text", [150], indirect=True)
 async def test_several_hits_are_in_sight_in_a_small_window(house: House) -> None:
     live = await house.start(sample_path(), size=SMALL)
@@ -274,5 +286,9 @@ async def test_a_draft_can_be_read_in_a_small_window(house: House) -> None:
     page = live.window.compaction.draft
     await live.settle(8)
     editor = page.editor
+    buttons = (page.commit, page.again, page.discard)
+    assert len({within(button).top() for button in buttons}) == 1, "on one line"
+    assert within(page.fidelity).left() == within(page.check).left()
+    assert within(page.recall).left() == within(page.compare).left(), "below one another"
     assert editor.viewport().height() > 5 * editor.fontMetrics().lineSpacing()
     assert within(page).contains(within(editor)) and within(page).contains(within(page.commit))

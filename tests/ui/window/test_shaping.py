@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from explorer.compaction.partition import Verdict
 from tests.pruned_sample import write_much_output
 from tests.ui.window.house import House
-from tests.ui.window.running import RunningWindow
+from tests.ui.window.running import RunningWindow, sample_path
 from ui.compaction.entry_edits import NOTHING
 from ui.map.navigation import LeavingDialog
 
@@ -107,6 +107,37 @@ async def test_the_menu_of_an_entry_and_of_the_ledger_offer_what_can_be_done(
     live.click_entry(0)
     await live.idle()
     assert "word for word" in live.session.actions["pin"].toolTip()
+
+
+async def test_a_letter_that_writes_says_so_where_it_can_be_taken_back(
+    house: House, tmp_path: Path
+) -> None:
+    live = await opened(house, tmp_path)
+    before = live.document.leaf
+    await press(live, 0, "P")
+    by_key = live.notice
+    assert by_key.startswith("#0 pinned") and "word for word" in live.words(live.window.notices)
+    live.press_button("Undo", live.window.notices)
+    await live.until(lambda: live.document.leaf == before, "the leaf of before")
+    assert not live.document.edits.shape()
+    await live.until(lambda: not live.notice, "the end of the notice")
+    live.window.map.select(0)
+    await live.idle()
+    live.session.actions["pin"].trigger()
+    await live.until(lambda: live.notice == by_key, "the same sentence by the menu")
+    await press(live, RESULT, "O")
+    assert live.notice.startswith(f"#{RESULT - 1} and #{RESULT} omitted, a call and its result")
+    live.keys("Ctrl+Z")
+    await live.until(lambda: not live.notice, "what was omitted is not any more")
+
+
+async def test_a_notice_of_a_session_goes_with_it(house: House, tmp_path: Path) -> None:
+    live = await opened(house, tmp_path)
+    await press(live, 0, "P")
+    assert live.notice
+    live.drop(sample_path())
+    await live.until(lambda: len(live.document.tree) > 200, "another session")
+    assert not live.notice
 
 
 async def test_whatever_is_grey_says_why(house: House, tmp_path: Path) -> None:

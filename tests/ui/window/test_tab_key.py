@@ -95,8 +95,8 @@ async def test_every_stop_of_the_tab_key_has_a_name_and_is_in_sight(house: House
     stops = await round_trip(live)
     shares = [one for one in stops if setup.legend.isAncestorOf(one)]
     assert shares
-    sequence(stops, setup.profile, setup.keep.track, *shares, setup.instructions, setup.summarize,
-             message)  # fmt: skip
+    sequence(stops, setup.instructions, setup.request, setup.profile, setup.keep.track, *shares,
+             setup.table, setup.summarize, message)  # fmt: skip
     await draft(live)
     page = window.compaction.draft
     stops = await round_trip(live)

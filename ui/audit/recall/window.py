@@ -135,7 +135,7 @@ class RecallWindow(Dialog):
             self.notice, row(self.title, self._runs, wide=self.title), self.facts, self.form,
             spacing=S8, margins=(S16, S12, S16, S8),
         )  # fmt: skip
-        buttons = wrapping_row(self.ask, self.models, self.close_button)
+        buttons = wrapping_row(self.ask, self.models, self.close_button, closes=self.close_button)
         self.lay_out(head, self._pages, column_of(self.busy, self.plan, buttons, spacing=S8))
 
     # what is shown -------------------------------------------------------------------------------

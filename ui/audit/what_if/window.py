@@ -283,7 +283,8 @@ class WhatIfWindow(QDialog):
         close = push_button("&Close", self)
         close.clicked.connect(self.close)
         cost = labelled("Cost wit&h", self.models, self)
-        foot = wrapping_row(close, self.window_box, cost, down=S8, margins=(S16, S8, S16, S12))
+        margins = (S16, S8, S16, S12)
+        foot = wrapping_row(self.window_box, cost, close, down=S8, margins=margins, closes=close)
         column = column_in(self, S8, (0, S12, 0, 0))
         for part in (self.title, self.facts):
             part.setContentsMargins(S16, 0, S16, 0)

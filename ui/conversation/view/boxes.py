@@ -31,6 +31,8 @@ from ui.widgets.labels import elided
 
 _WIDEST = 900
 """Words are not set wider than this, at a text scale of 100 %: longer lines read badly."""
+_ROLES = ("Compacted", "Thinking", "SendMessage")
+"""The longest names in the column of roles; a longer one ends in an ellipsis."""
 _NARROW = 460
 """Below this the names of who speaks give way to their signs."""
 
@@ -70,7 +72,7 @@ class BoxInks(Struct, frozen=True):
         metrics = QFontMetrics(ui)
         sign = theme.scaled(15)
         narrow = width < theme.scaled(_NARROW)
-        names = 0 if narrow else max(map(metrics.horizontalAdvance, ("Compacted", "Thinking")))
+        names = 0 if narrow else max(map(metrics.horizontalAdvance, _ROLES))
         left = theme.S16 + sign + theme.S8 + (names + theme.S12 if names else 0)
         right = min(width - theme.S16, left + theme.scaled(_WIDEST))
         return cls(

@@ -84,7 +84,7 @@ def _token_words(usage: TokenUsage | None) -> list[str]:
     figures = ((sent, "in"), (usage.cache_read, "cached"), (usage.output, "out"))
     parts = [f"{short(tokens)} {word}" for tokens, word in figures if tokens]
     if usage.is_partial and usage.output:
-        parts[-1] = f"≥{parts[-1]}"
+        parts[-1] = f"at least {parts[-1]}"
     return parts or ([f"{short(usage.context)} tokens"] if usage.context > 0 else [])
 
 
