@@ -358,8 +358,8 @@ class CompareWindow(ComparisonWindow):
             f"A compaction at {where}, as every profile would do it",
             "The path from its first entry to this place, entries by their tokens; what was "
             "summarized earlier is drawn narrow. The "
-            f"window is {short(found.window)} tokens for all; other sizes are each profile's "
-            "own. ≈ marks an estimate.",
+            f"window is {short(found.window)} tokens for all; other sizes are those in force "
+            "for the profile in use, and each other profile's own. ≈ marks an estimate.",
         )
         self._fill_reference(found)
         names = [outcome.profile.name for outcome in found.outcomes]

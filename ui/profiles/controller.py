@@ -327,13 +327,18 @@ class ProfileComparisonController(QObject):
             self._compare = CompareWindow(self._causes, window)
             self._compare.entry_requested.connect(lambda entry: window.map.select(entry))
             self._compare.use_asked.connect(self._profiles.use)
-        now = self._state.profile
+        sizes = self._state.settings
+        # The sizes and rules that a person changed are what it is really compacted by.
+        now = replace(
+            self._state.profile,
+            reserve_tokens=sizes.reserve_tokens,
+            keep_recent_tokens=sizes.keep_recent_tokens,
+            keep_rounds=sizes.keep_rounds,
+        )
         profiles = list(PROFILES.values())
         profiles += [one.profile for one in self._profiles.shelf.user_profiles.values()]
-        if now not in profiles:
-            # A session's own changes of a rule are what it is really compacted by.
-            profiles = [now if other.name == now.name else other for other in profiles]
-        tokens = self._state.settings.context_window
+        profiles = [now if other.name == now.name else other for other in profiles]
+        tokens = sizes.context_window
         measured = document.tokens.weights_for(PROFILES["explorer"])
         self._compare.compare(lambda: _compared(document, at, profiles, tokens, measured), now.name)
         present(self._compare)

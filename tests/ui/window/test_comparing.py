@@ -110,6 +110,25 @@ async def test_it_compares_at_the_selected_entry(house: House) -> None:
     await live.back()
 
 
+async def test_the_profile_in_use_is_compared_with_the_sizes_in_force(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    live.keys("Ctrl+3")
+    track = live.window.compaction.setup.keep.track
+    before = live.partition.path[live.partition.cut]
+    track.setFocus()
+    for _ in range(30):
+        live.keys("Left", to=track)
+    await live.idle()
+    cut = live.partition.path[live.partition.cut]
+    assert cut != before
+    window = await compared(live)
+    assert window.cards["explorer"].first_kept.text() == f"keeps from #{cut}"
+    assert window.cards["pi"].first_kept.text() != f"keeps from #{cut}", "its own size"
+    live.keys("Esc", to=window)
+    await live.back()
+
+
 async def test_a_path_of_ten_thousand_entries_is_compared(house: House, tmp_path: Path) -> None:
     """The counting is done in a thread: the window answers meanwhile."""
     file = tmp_path / "long.jsonl"
