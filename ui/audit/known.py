@@ -53,8 +53,11 @@ def recorded_words(before: int, after: int | None, reported: int = 0) -> str:
     for nothing (0 and None). ``reported``: with the first reply after it, 0 for nothing."""
     if before > 0 and after is not None:
         return f"{full(before)} → {full(after)} tokens"
-    reply = f", {full(reported)} with the next reply" if reported else ""
-    return f"{full(before)} tokens before{reply}" if before > 0 else ""
+    if before <= 0:
+        return ""
+    if reported:
+        return f"{full(before)} → {full(reported)} tokens with the next reply"
+    return f"{full(before)} tokens before"
 
 
 def reason(of: str, known: Known) -> str:

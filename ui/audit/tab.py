@@ -457,10 +457,13 @@ class AuditTab(QWidget):
         parts = [f"In force: compaction #{by.compaction}{', made here' if is_ours else ''}"]
         if told:
             parts.append(f"recorded{'' if is_ours else ' by the agent'}: {told}")
-        self.figure.setText(" · ".join([*parts, f"counted here: {counted}"]))
+        entries = f"its entries, counted here: {counted}"
+        # Two pairs of figures in one line contradict each other.
+        has_both = recorded > 0 and (found.recorded_after is not None or found.reported_after > 0)
+        self.figure.setText(" · ".join(parts if has_both else [*parts, entries]))
         known = sizes_known(recorded, made_here=is_ours, difference=found.difference)
         self.badge.set_known(known)
-        self.figure.setToolTip(known.basis)
+        self.figure.setToolTip(f"{known.basis}\n{entries.capitalize()}.")
 
 
 def headline(found: Overview) -> str:

@@ -306,7 +306,7 @@ def test_the_size_after_a_compaction_is_the_next_replys_where_none_is_recorded(
     made.reply(5, usage=2_345)
     found = shown(made)
     tab.show_overview(found, NumberedLines())
-    assert "by the agent: 9,000 tokens before, 2,345 with the next reply · " in tab.figure.text()
+    assert "by the agent: 9,000 → 2,345 tokens with the next reply" in tab.figure.text()
     # What the provider counted after a later compaction says nothing of an earlier one.
     assert overview(made.tree, made.leaf, found.profile, moment=first).reported_after == 0
 
@@ -322,20 +322,19 @@ def test_recorded_sizes_come_before_those_that_are_counted_here(tab: AuditTab) -
     tab.show_overview(found, NumberedLines())
     before, after = found.generations.sizes_around(second)
     assert tab.figure.text() == (
-        f"In force: compaction #{second} · recorded by the agent: 297,190 → 16,970 "
-        f"tokens · counted here: {before} → {after} tokens"
+        f"In force: compaction #{second} · recorded by the agent: 297,190 → 16,970 tokens"
     )
+    assert f"Its entries, counted here: {before} → {after} tokens." in tab.figure.toolTip()
     tab.show_overview(found, NumberedLines(), lambda entry: entry == second)
-    assert tab.figure.text().startswith(
-        f"In force: compaction #{second}, made here · recorded: 297,190 → 16,970 tokens · "
+    assert tab.figure.text() == (
+        f"In force: compaction #{second}, made here · recorded: 297,190 → 16,970 tokens"
     )
     assert tab.badge.word.text() == "exact"
     tab.show_overview(found, NumberedLines())
     tip = tab.figure.toolTip()
     assert f"{297_190 - before:,} tokens more than the entries counted here" in tip
-    assert "its system prompt and the descriptions of its tools" in tip and tip in (
-        tab.badge.toolTip()
-    )
+    assert "its system prompt and the descriptions of its tools" in tip
+    assert tip.partition("\n")[0] in tab.badge.toolTip()
     assert recorded_words(0, None) == recorded_words(0, 5) == ""
     assert recorded_words(4_321, None) == "4,321 tokens before"
     assert around_words(6_778, None) == "6,778 tokens before, its summary not recorded"

@@ -147,7 +147,7 @@ async def test_the_moment_follows_the_map_and_the_chooser(house: House, tmp_path
     assert _ledger(live).verdict(row) is LedgerVerdict.VERBATIM, "it was kept then"
     assert tab.figure.text() == (
         "In force: compaction #6 · recorded by the agent: 4,321 tokens before · "
-        "counted here: 350 → 36 tokens"
+        "its entries, counted here: 350 → 36 tokens"
     )
     assert tab.badge.word.text() == "inferred"
     live.choose(tab.moment, NOW.code)
