@@ -460,7 +460,8 @@ class AuditTab(QWidget):
         entries = f"its entries, counted here: {counted}"
         # Two pairs of figures in one line contradict each other.
         has_both = recorded > 0 and (found.recorded_after is not None or found.reported_after > 0)
-        self.figure.setText(" · ".join(parts if has_both else [*parts, entries]))
+        is_enough = has_both and after is not None
+        self.figure.setText(" · ".join(parts if is_enough else [*parts, entries]))
         known = sizes_known(recorded, made_here=is_ours, difference=found.difference)
         self.badge.set_known(known)
         self.figure.setToolTip(f"{known.basis}\n{entries.capitalize()}.")
