@@ -16,6 +16,7 @@ from explorer.audit.provenance import Provenance
 from explorer.facts import Fact, FactKind, Span
 from explorer.facts.entry_texts import texts_of
 from explorer.session.entries import Entry
+from explorer.session.late_pattern import late_pattern
 
 
 class Group(StrEnum):
@@ -109,8 +110,13 @@ class Fidelity(Struct, frozen=True):
         return tuple(finding for finding in self.findings if finding.group is group)
 
 
-AROUND = 160
+AROUND = 140
 """UTF-16 units that are shown before and behind a place."""
+
+
+# What may be a part of a word, where a text was cut.
+_CUT_START = late_pattern(r"^\S{0,24}\s")
+_CUT_END = late_pattern(r"(?<=\s)\S{1,24}$")
 
 
 class Excerpt(NamedTuple):
@@ -140,8 +146,11 @@ def excerpt(entry: Entry, span: Span, around: int = AROUND) -> Excerpt | None:
     if units is None:
         return None
     first, last = max(0, span.start - around), span.end + around
-    before = ("…" if first else "") + _text(units, first, span.start)
-    after = _text(units, span.end, last) + ("…" if last * 2 < len(units) else "")
+    before, after = _text(units, first, span.start), _text(units, span.end, last)
+    if first:
+        before = f"…{_CUT_START.sub('', before)}"
+    if last * 2 < len(units):
+        after = f"{_CUT_END.sub('', after)}…"
     return Excerpt(before, _text(units, span.start, span.end), after)
 
 

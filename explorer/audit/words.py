@@ -431,13 +431,17 @@ def _needed(need: Need) -> int:
     return need.tail.needed if need.tail is not None else 0
 
 
-def expected_words(expected: Expected | None) -> str:
-    """How often the same happens on the path without a compaction, in a sentence."""
+def expected_words(expected: Expected | None, rows: int = 0) -> str:
+    """How often the same happens on the path without a compaction, in a sentence. ``rows``: how
+    many are listed beside it, of which some may lie further apart than what is compared."""
     if expected is None or not expected.found:
         return NOT_COMPARED
+    counted = "is" if expected.found == 1 else "are"
+    further = ", without those further apart" if expected.found < rows else ""
     return (
-        f"Over {expected.before:,} entries before it and {expected.after:,} after: "
-        f"{expected.found:,} here, {expected.number:.1f} on average at places without a compaction."
+        f"Without a compaction, a stretch this long ({expected.before:,} entries before, "
+        f"{expected.after:,} after) has {expected.number:.1f} such repeats on average; here there "
+        f"{counted} {expected.found:,}{further}."
     )
 
 

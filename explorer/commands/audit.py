@@ -228,7 +228,8 @@ def _print_needed(report: Report) -> None:
         print_table(heads, rows, (4, 5))
     for part in report.needed:
         if part.needs and not report.is_one:
-            print(f"After #{part.found.compaction}: {expected_words(part.found.expected)}")
+            words = expected_words(part.found.expected, len(part.needs))
+            print(f"After #{part.found.compaction}: {words}")
 
 
 def _print_compactions(report: Report) -> None:

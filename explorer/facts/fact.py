@@ -104,6 +104,13 @@ class Fact(Struct, frozen=True):
     """Changed by a later statement: it no longer holds."""
     replaced_by: str = ""
     """Of a stale fact: the text of the statement that holds instead."""
+    named: str = ""
+    """Of a version that is a whole number: the name before it too, ``PostgreSQL 15``."""
+
+    @property
+    def title(self) -> str:
+        """Its text as it is shown, which says what it is."""
+        return self.named or self.text
 
     @property
     def last(self) -> int:

@@ -566,4 +566,5 @@ def _fact(mentions: list[tuple[int, Mention]], stale: Mapping[tuple[int, Mention
         tuple(Span(at, one.start, one.end, one.block, one.argument) for at, one in mentions),
         replaced is not None,
         replaced or "",
+        first.context if first.kind is FactKind.VERSION and first.text.isdecimal() else "",
     )

@@ -251,7 +251,8 @@ _PRODUCTS = word_set(
 )
 _COUNTS = word_set("http tls make go boot spark edge arch kernel express api unity argo ant")
 """Names that a bare whole number after them does not make a version."""
-_BEFORE = late_pattern(r"([A-Za-z.][\w.+#-]*)\s+v?$")
+# In one line: in a listing the number of a line follows the end of the one before.
+_BEFORE = late_pattern(r"([A-Za-z.][\w.+#-]*)[^\S\r\n]{1,2}v?$")
 _VERSION_NUMBER = late_pattern(r"\d(?:(?<=\s\d)|(?<=\sv\d))\d*(?:\.\d+)*(?:\.x\b)?(?![\w.]*[\w%])")
 _CONTEXT = late_pattern(
     r"\b(?:version|releas\w+|upgrad\w+|updat\w+|downgrad\w+|msrv|bump\w*|tagg?\w*|deprecat\w+|"

@@ -157,6 +157,12 @@ _HOST = late_pattern(
     r"^\d{1,3}(?:\.\d{1,3}){3}$",
     re.IGNORECASE,
 )
+# What says where something stands in a file: ``char:29`` is no host with its port.
+_PLACE = late_pattern(
+    r"^(?:lines?|ln|chars?|col(?:umn)?s?|rows?|pos(?:ition)?|offset|index|page|step|task|item|"
+    r"width|height|size):\d+$",
+    re.IGNORECASE,
+)
 _UUID = late_pattern(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
 _HEX = late_pattern(r"^(?:(?:sha\d+|md5)[:-])?[0-9a-f]{7,128}$", re.IGNORECASE)
 _UUID_LENGTH, _HEX_LENGTH = 36, 7
@@ -328,7 +334,8 @@ def _with_digits(core: str, at: int) -> WordPiece | None:
     if begins_with_digit and _DATE.match(core):
         return None
     is_host = ":" in core or core.count(".") == 3
-    if is_host and _HOST.match(core) and not is_file(core.partition(":")[0]):
+    is_host = is_host and _HOST.match(core) is not None and _PLACE.match(core) is None
+    if is_host and not is_file(core.partition(":")[0]):
         return WordPiece(FactKind.URL, core, low.rstrip("/"), at)
     if (
         (begins_with_digit or core[0] in "vV")

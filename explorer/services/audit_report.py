@@ -97,7 +97,7 @@ def make_report(
         session=_facts(opened, leaf, overview_of_path),
         rules=rules.title,
         rules_known=recorded.known.basis
-        if profile is None
+        if rules == recorded.profile
         else "They were chosen for this report.",
         spending=spending,
         cost=spending_known(spending.total),

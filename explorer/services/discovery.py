@@ -23,7 +23,7 @@ from explorer.session.describe import describe
 from explorer.session.kinds import Flag, Kind
 from explorer.session.records import FormatName
 from explorer.session.secrets import mask
-from explorer.session.text import legible, says_topic, title_line
+from explorer.session.text import first_topic, legible, title_line
 from explorer.store import ImportCancelled, Store, StoreError
 from explorer.store.rows import ImportReport, SourceFile
 from explorer.workbench import Workbench
@@ -177,19 +177,20 @@ def _title(found: FoundSession) -> str:
 
 
 def _first_said(found: FoundSession) -> str:
-    """The first line that a person typed, where an entry is a line and its file begins so."""
+    """The first line that a person typed and that says something of the session, where an entry is
+    a line and its file begins so."""
     adapter = adapter_of(found.format)
     try:
         with found.path.open("rb") as file:
             lines = file.read(_TITLE_BYTES).split(b"\n")
     except OSError:
         return ""  # it was there when it was found
-    for line in lines[:-1]:
-        facts = describe(adapter.read(line))
-        is_typed = facts.kind == Kind.USER and not facts.flags & Flag.SYNTHETIC
-        if is_typed and says_topic(facts.preview):
-            return facts.preview
-    return ""
+    found_facts = (describe(adapter.read(line)) for line in lines[:-1])
+    return first_topic(
+        facts.preview
+        for facts in found_facts
+        if facts.kind == Kind.USER and not facts.flags & Flag.SYNTHETIC
+    )
 
 
 def _search(places: Places, failures: list[SearchFailure]) -> Iterator[FoundSession]:

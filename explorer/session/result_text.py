@@ -19,6 +19,10 @@ _CODEX_FAILED = re.compile(
 )
 _GEMINI = re.compile(r"Command: [^\n]*\nDirectory: [^\n]*\nOutput: ?", re.DOTALL)
 _GEMINI_END = re.compile(r"\nError: [^\n]*\nExit Code: ")
+_GEMINI_PART = re.compile(
+    r"\s*IMPORTANT: The file content has been truncated\.\n"
+    r"Status: Showing lines (\d{1,9})-(\d{1,9}) of \d+ total lines\."
+)
 _CONTENT = ("<content>", "</content>")
 _REMINDER = ("<system-reminder>", "</system-reminder>")
 _ENDED = re.compile(r"(?:^|\n)<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,9})>\s*\Z")
@@ -111,6 +115,13 @@ def numbered_lines(text: str, first: int, last: int = 0) -> tuple[Sequence[int],
     if last and cut > last - first + 1:
         return (), lines
     return range(first, first + cut), lines[:cut]
+
+
+def part_shown(text: str) -> tuple[int, int] | None:
+    """The first and the last line of a file that a tool says that it shows; None where it says
+    nothing."""
+    found = _GEMINI_PART.match(text)
+    return (int(found[1]), int(found[2])) if found is not None else None
 
 
 def _first_cut(text: str, lines: Sequence[str]) -> int:

@@ -9,7 +9,13 @@ from collections.abc import Sequence
 
 from explorer.session.entries import ToolCallBlock, ToolResultMessage, images_of, text_of
 from explorer.session.kinds import Flag, Kind
-from explorer.session.result_text import exit_code, failed, numbered_lines, output_of
+from explorer.session.result_text import (
+    exit_code,
+    failed,
+    numbered_lines,
+    output_of,
+    part_shown,
+)
 from explorer.session.secrets import mask
 from explorer.session.text import call_title, first_line, plain_line, without_folder
 from explorer.session.text_difference import changed_lines
@@ -70,11 +76,14 @@ def result_row(body: ToolResultMessage, call: ToolCallBlock | None, folder: str 
 
 def output_lines(text: str, actions: Sequence[ToolAction] = ()) -> int:
     """How many lines a result's text has without what its tool says around them, of a file that
-    was read how many of the file: the one count of them. ``actions``: of the call."""
+    was read how many of the file: the one count of them; 0 too where a tool left out so much that
+    it is not known. ``actions``: of the call."""
     output = output_of(text).strip("\n")
     if not output.strip():
         return 0
     if actions and actions[0].kind is ActionKind.READ:
+        if part := part_shown(output):
+            return part[1] - part[0] + 1
         return len(numbered_lines(output, actions[0].first)[1])
     return output.count("\n") + 1
 
@@ -110,7 +119,9 @@ def _outcome(actions: Sequence[ToolAction], output: str) -> str:
         return f", JSON of {_counted(len(output), 'character')}"
     action, lines = actions[0] if actions else None, output_lines(output, actions)
     if action is not None and action.kind is ActionKind.READ:
-        return f", {_counted(lines, 'line')}"
+        if part := part_shown(output):
+            return f", lines {part[0]:,} to {part[1]:,}"
+        return f", {_counted(lines, 'line')}" if lines else ""
     if action is not None and action.kind is ActionKind.SEARCH:
         if found := _FOUND.match(output):
             return f": {found[1]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 from explorer.session.late_pattern import late_pattern
 
@@ -157,16 +158,39 @@ def prompt_line(text: str) -> str:
     return cut_line(f"{line} {plain_line(first_line(rest))}".rstrip())
 
 
-def says_topic(line: str) -> bool:
-    """Whether a session can be named by a message that begins so: by one that is empty, or a
-    command to the agent alone, such as ``/model``, it cannot."""
-    return bool(_COMMAND.sub("", line))
+_JSON = late_pattern(r"\{\s*(?:\"|$)|\[\s*(?:[{\"]|$)")
+_STRING = r'"((?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*)'
+# What a program hands to an agent has a type; all else that is JSON may be anything.
+_SUBJECT = late_pattern(rf'\{{"type":"\w.*?"subject": ?{_STRING}')
+_DESCRIPTION = late_pattern(rf'\{{"type":"\w.*?"description": ?{_STRING}')
+
+
+def first_topic(lines: Iterable[str]) -> str:
+    """The first of the first lines of messages that can name a session: by one that is empty, or a
+    command to the agent alone, such as ``/model``, it cannot be named, by JSON only where no other
+    has words; empty for none."""
+    data = ""
+    for line in lines:
+        if _JSON.match(line) is None:
+            if _COMMAND.sub("", line):
+                return line
+        elif _subject(line):
+            return line
+        else:
+            data = data or line
+    return data
+
+
+def _subject(line: str) -> str:
+    """What a task is about that is handed over as JSON, of which the end may be missing."""
+    found = _SUBJECT.match(line) or _DESCRIPTION.match(line)
+    return " ".join(json.loads(f'"{found[1]}"', strict=False).split()) if found is not None else ""
 
 
 def title_line(line: str) -> str:
     """The title of a session that a message begins: its first sentence, at most 80 characters, cut
-    at a word."""
-    line = plain_line(line)
+    at a word; of a task that is JSON its subject."""
+    line = plain_line(_subject(line) or line)
     first = _SENTENCE.split(line, maxsplit=1)[0]
     # A greeting of a word or two is no title.
     line = first if len(first) >= 20 else line

@@ -11,7 +11,7 @@ import json
 import math
 import sqlite3
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import lt
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from explorer.session.file_tools import FileOp
 from explorer.session.json_values import read_json
 from explorer.session.kinds import Flag, Kind
 from explorer.session.records import EntryBatch, EntryRecord, Ops
-from explorer.session.text import says_topic
+from explorer.session.text import first_topic
 from explorer.store.database import INDEX_BITS, Readers, row_id
 from explorer.store.writer import Writer
 
@@ -310,12 +310,16 @@ class Batch:
         return shown(names[-1]) if names else None
 
     def first_said(self) -> str:
-        """The first line of the first message that a person typed, or empty; a command to the
-        agent alone, such as ``/model``, says nothing of the session."""
+        """The first line of the first message that a person typed and that says something of the
+        session, or empty; see ``first_topic``."""
+        return first_topic(self._typed())
+
+    def _typed(self) -> Iterator[str]:
         at = self.kinds.find(Kind.USER)
-        while at >= 0 and (self.flags[at] & Flag.SYNTHETIC or not says_topic(self.previews[at])):
+        while at >= 0:
+            if not self.flags[at] & Flag.SYNTHETIC:
+                yield self.previews[at]
             at = self.kinds.find(Kind.USER, at + 1)
-        return self.previews[at] if at >= 0 else ""
 
 
 class BatchBuilder(ColumnBuilder):

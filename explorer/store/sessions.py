@@ -14,7 +14,7 @@ from msgspec import Struct
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
 from explorer.session.secrets import mask_each
-from explorer.session.text import legible, title_line
+from explorer.session.text import first_topic, legible, title_line
 from explorer.store.database import id_range
 from explorer.store.entry_rows import Batch, from_json_column, shown, text_in, text_out, to_json
 from explorer.store.rows import SessionRow, SourceFile, StoreError
@@ -192,7 +192,7 @@ class SessionSummary(Struct):
     def take(self, batch: Batch) -> None:
         self.size += batch.characters
         self.compactions += batch.kinds.count(Kind.COMPACTION)
-        self.first_said = self.first_said or batch.first_said()
+        self.first_said = first_topic((self.first_said, batch.first_said()))
         name = batch.name()
         self.name = self.name if name is None else name
         times = [time for time in batch.times if time > 0]

@@ -158,7 +158,11 @@ def test_a_place_is_shown_with_what_stands_around_it() -> None:
     found = excerpt(read_entry(entry), span, 12)
     assert found is not None
     assert found.text == "src/upload.py"
-    assert found.before == "…irst, then `" and found.after == "`, then the …"
+    assert found.before == "…then `" and found.after == "`, then the …"
+    whole = excerpt(read_entry(entry), span, 40)
+    assert whole is not None and whole.before.startswith("The ") and whole.after.endswith("rest.")
+    cut = excerpt(read_entry(entry), span, 9)
+    assert cut is not None and (cut.before, cut.after) == ("…then `", "`, then …")
     assert excerpt(read_entry(entry), Span(0, 500, 510)) is None
     assert excerpt(read_entry({"type": "label"}), span) is None
 

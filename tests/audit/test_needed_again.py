@@ -230,7 +230,7 @@ def test_habit_is_expected_without_a_compaction_too() -> None:
     expected = made.found().after[0].expected
     assert expected is not None and expected.found == 1
     assert expected.number == pytest.approx(1, abs=0.2), "it is no more than elsewhere"
-    words = f": 1 here, {expected.number:.1f} on average at places without a compaction"
+    words = f" has {expected.number:.1f} such repeats on average; here there is 1."
     assert words in expected_words(expected)
     assert "on average" not in path_words(made.found()), "nobody can check it at a glance"
 
@@ -260,8 +260,11 @@ def test_a_short_path_is_not_compared() -> None:
         assert expected_words(nothing) == NOT_COMPARED
     assert path_words(found) == f"{needs_words(found.needs)}."
     assert expected_words(Expected(1.34, 4, 22, 21, 20, soon=6)) == (
-        "Over 22 entries before it and 21 after: 4 here, 1.3 on average at places without a "
-        "compaction."
+        "Without a compaction, a stretch this long (22 entries before, 21 after) has 1.3 such "
+        "repeats on average; here there are 4."
+    )
+    assert expected_words(Expected(1.34, 4, 22, 21, 20, soon=6), 6).endswith(
+        "here there are 4, without those further apart."
     )
 
 

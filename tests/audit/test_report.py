@@ -123,6 +123,12 @@ def test_the_page_is_balanced_and_brings_no_script_and_fetches_nothing(losing: D
     ]
 
 
+def test_a_time_stands_in_one_line_and_headings_do_not_widen_a_table(losing: Document) -> None:
+    page = html(report_of(losing))
+    assert '<td class="word">02 Jan 2026, 03:10 UTC</td>' in page
+    assert "thead .number{white-space:normal}" in page
+
+
 def test_words_of_the_session_are_shown_as_they_are_and_never_run(losing: Document) -> None:
     written = html(report_of(losing))
     assert "<script" not in written and "<img" not in written

@@ -39,7 +39,8 @@ WORDS: dict[str, tuple[FactKind, str] | None] = {
     "http://a.io/x).": (URL, "http://a.io/x"), "http://a.io/x_(y)": (URL, "http://a.io/x_(y)"),
     "http://a": None, "http://abc": (URL, "http://abc"), "www.Abc.de/": (URL, "www.abc.de"),
     "res://a/b.gd:5": (PATH, "res:/a/b.gd"), "localhost:80": (URL, "localhost:80"),
-    "localhost:8": None, "a.py:80": (PATH, "a.py"), "10.0.0.1": (URL, "10.0.0.1"),
+    "localhost:8": None, "char:29": None, "Line:120": None,
+    "redis:6379": (URL, "redis:6379"), "a.py:80": (PATH, "a.py"), "10.0.0.1": (URL, "10.0.0.1"),
     "db.host:5432/x": (URL, "db.host:5432/x"),
     UUID: (HASH, UUID), UUID[:-1]: None, "ABCDEF1": (HASH, "abcdef1"), "abcdef": None,
     "abcdefa": None, "1234567": (NUMBER, "1234567"), "sha256:abcdef1": (HASH, "abcdef1"),
@@ -171,6 +172,7 @@ def test_a_number_after_a_product_is_its_version() -> None:
     assert named("release is 1.2") == [("1.2", "is ")] and named("value is 1.2") == []
     assert named("python 3 ms") == [] and named("foo 1.2.3 ms") == []
     assert named("fixed in 1.2.") == [("1.2", "in ")] and named("fixed in 1.2 or so") == []
+    assert named("main.dart\n    15\tfinal x") == [] and named("astro     163") == []
     assert list(named_versions("Python 3.12", TextRanges([(7, 8)]))) == []
 
 

@@ -109,6 +109,11 @@ def test_versions_are_told_by_what_stands_before_them(said: str, versions: list[
     assert texts([user(said)], FactKind.VERSION) == versions
 
 
+def test_a_version_that_is_a_number_alone_is_shown_with_its_name() -> None:
+    facts = extract([user("It runs on PostgreSQL 15 and python 3.9.")]).of(FactKind.VERSION)
+    assert [(one.text, one.title) for one in facts] == [("15", "PostgreSQL 15"), ("3.9", "3.9")]
+
+
 @pytest.mark.parametrize(
     ("line", "tells"),
     [

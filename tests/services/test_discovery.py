@@ -109,7 +109,10 @@ def test_found_sessions_are_called_as_in_the_library(bench: Workbench, tmp_path:
     """Before they are imported by their first message, in which a secret is masked."""
     key = "ghp_" + "x1Y2z3W4v5U6" * 3
     folder = tmp_path / "places"
-    first = [user("a", None, "/model"), user("b", "a", f"Use {key} for staging")]
+    first = [
+        user("a", None, "/model"), user("c", "a", '{"rows": [1]}'),
+        user("b", "c", f"Use {key} for staging"),
+    ]  # fmt: skip
     homes.write_lines(folder / "said.jsonl", [header(id="said"), *first])
     homes.write_lines(folder / "silent.jsonl", [header(id="silent"), first[0]])
     home = homes.usual_home(tmp_path / "home")

@@ -24,6 +24,7 @@ from explorer.compaction.profile import PROFILES, Settings
 from explorer.services.audit_report import make_report, written
 from explorer.services.document import Document
 from explorer.services.draft_records import recorded_inputs
+from explorer.services.effective_rules import recorded_rules
 from explorer.services.summary_audit import Auditor, entry_candidate
 from explorer.session.usage_sums import PartUsage
 from explorer.workbench import Workbench
@@ -160,6 +161,9 @@ def test_the_command_says_so_and_does_not_fail(tmp_path: Path) -> None:
 def test_the_rules_of_another_agent_are_said_to_be_unknown(encrypted: Document) -> None:
     report = reported(encrypted)
     assert report.rules_known.startswith("Inferred: the rules of the agent that wrote the file are")
+    same = recorded_rules(encrypted).profile
+    judged = make_report(encrypted, encrypted.leaf, PartUsage(), profile=same)
+    assert judged.rules_known == report.rules_known, "nobody chose them"
     text = written(report, "md")
     assert "in no profile" in text and "its own agent" not in text.lower()
 

@@ -108,7 +108,6 @@ def texts() -> Iterator[str]:
     one_line = (
         plain_text.as_prose, plain_text.well_formed, plain_text.legible, plain_text.first_line,
         plain_text.name_in_words, plain_text.plain_line, plain_text.prompt_line,
-        plain_text.says_topic,
         plain_text.title_line, plain_text.summary_line, plain_text.says_nothing,
         plain_text.without_folder,
         visible.visible, visible.visible_line, visible.width_of, visible.exact, visible.size_words,

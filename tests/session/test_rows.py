@@ -23,6 +23,14 @@ FAILED = "Traceback (most recent call last):\n  File x\nModuleNotFoundError: No 
 TESTED = "....F\nFAILED tests/a.py::test_b\n=== 1 failed, 60 passed in 2.31s ===\n"
 
 
+PART = (
+    "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines {}-{} of 927 total "
+    "lines.\nAction: To read more of the file, use start_line: 95.\n\n--- FILE CONTENT "
+    "(truncated) ---\na\nb"
+)
+PERSISTED = "<persisted-output>\nOutput too large (60KB). Preview:\na\n</persisted-output>"
+
+
 @pytest.mark.parametrize(
     ("tool", "given", "text", "is_error", "said"),
     [
@@ -31,6 +39,9 @@ TESTED = "....F\nFAILED tests/a.py::test_b\n=== 1 failed, 60 passed in 2.31s ===
         ("read", {"path": "a.py"}, "x = 1\n", False, "read a.py, 1 line"),
         ("exec_command", {"cmd": "sed -n 1,3p src/a.py"}, CODEX.format(0, "a\nb\nc\n"), False,
          "read src/a.py, 3 lines"),
+        ("read_file", {"file_path": "a.py", "start_line": 60}, PART.format(60, 1095), False,
+         "read a.py, lines 60 to 1,095"),
+        ("Read", {"file_path": "a.py"}, PERSISTED, False, "read a.py"),
         ("exec_command", {"cmd": "git status"}, CODEX.format(0, "a\nb\n"), False,
          "exec_command git status, 2 lines"),
         ("exec_command", {"cmd": "python -m app"}, CODEX.format(1, FAILED), False,

@@ -23,6 +23,27 @@ def test_a_command_to_the_agent_is_no_title(store: Store, tmp_path: Path) -> Non
     assert titles(store) == [said[2]]
 
 
+def task(subject: str) -> str:
+    """As a team's lead hands it to another agent."""
+    words = f'"subject":"{subject}",' if subject else ""
+    return f'{{"type":"task_assignment","taskId":"17",{words}"description":"Add all keys of them"}}'
+
+
+def test_a_task_that_is_handed_over_as_data_is_called_by_its_subject(
+    store: Store, tmp_path: Path
+) -> None:
+    for name, said, title in (
+        ("a", [task("UI-6: Add 'i18n' strings"), "well"], "UI-6: Add 'i18n' strings"),
+        ("b", [task(""), "well"], "Add all keys of them"),
+        ("c", ['{"rows": [1, 2]}', "/model", "Sum these rows"], "Sum these rows"),
+        ("d", ['[{"text": "subject"}]'], '[{"text": "subject"}]'),
+        ("e", [task("word " * 60)], ("word " * 16).strip() + "…"),
+    ):
+        lines = [message(at, f"e{at - 1}" if at else None, text) for at, text in enumerate(said)]
+        file = write_file(tmp_path / f"{name}.jsonl", lines)
+        assert store.import_session(FileSource(file)).title == title
+
+
 def titled(file: Path, title: str) -> FileSource:
     source = FileSource(file)
     source.header = replace(source.header, title=title)

@@ -106,7 +106,7 @@ class NotCarriedKind(Struct, frozen=True):
     @property
     def note(self) -> str:
         """The first of them."""
-        return " · ".join(_one_line(fact.text) for fact in self.facts[:_MOST_STRINGS])
+        return " · ".join(_one_line(fact.title) for fact in self.facts[:_MOST_STRINGS])
 
 
 class NotCarriedFact(Struct, frozen=True):
@@ -117,7 +117,7 @@ class NotCarriedFact(Struct, frozen=True):
     @property
     def title(self) -> str:
         """The string, on a line."""
-        return _one_line(self.fact.text)
+        return _one_line(self.fact.title)
 
     @property
     def note(self) -> str:
@@ -473,10 +473,7 @@ class FindingPart(QWidget):
         """Show the words of the source around the place, where the finding is still shown."""
         if finding is not self.finding or found is None:
             return
-        before, text, after = (
-            escape(" ".join(part.split()))
-            for part in (found.before[-140:], found.text, found.after)
-        )
+        before, text, after = (escape(" ".join(part.split())) for part in found)
         style = f"background-color:{theme().sel.name()};text-decoration:underline;"
         place = f'<span style="{style}">{text}</span>'
         words = f"#{finding.fact.last}: {before} {place} {after}"

@@ -225,9 +225,9 @@ def _gist(block: CallBlock | None, answer: CallAnswer) -> str:
     if answer.result is None:
         return f"{_first(text)} … (large)"
     lines = _lines(block, answer)
-    if not lines:
+    if not lines and not text.strip():
         return "no output"
-    if lines == 1:
+    if lines <= 1:
         return _first(text)
     if block is not None and block.tool in ("bash", "shell"):
         return _first(text.rsplit("\n", 1)[-1]) or count(lines, "line")

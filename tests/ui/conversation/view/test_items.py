@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from tests.ui.conversation.view.talks import Opened, Talk, call, long
+from ui.conversation.view.calls import CallAnswer, CallStates, call_parts
 from ui.conversation.view.items import CHUNK, Heights, PathItems
+from ui.conversation.view.parts import Row
+from ui.widgets.message_blocks import CallBlock, ResultBlock
 
 
 def test_results_belong_to_the_reply_above_them() -> None:
@@ -24,6 +29,21 @@ def test_results_belong_to_the_reply_above_them() -> None:
     assert items.results(2) == []
     assert [items.item_of(at) for at in range(6)] == [0, 1, 1, 1, 1, 2]
     assert items.snapshot()[1] == (1, [2, 4])
+
+
+@pytest.mark.parametrize(
+    ("text", "tail"),
+    [
+        ("", "no output"),
+        ("<persisted-output>\nOutput too large", "<persisted-output>"),
+        ("one\ntwo", "2 lines"),
+    ],
+)
+def test_only_a_result_without_a_text_is_no_output(text: str, tail: str) -> None:
+    block = CallBlock("read", "read a.py", {"path": "a.py"}, "c")
+    answer = CallAnswer(1, "c", 0, ResultBlock("read", text, 1))
+    row = call_parts("k", block, answer, CallStates(), lambda key: False)[0]
+    assert isinstance(row, Row) and row.tail == tail
 
 
 def test_a_result_without_its_reply_and_a_hidden_note() -> None:
