@@ -51,6 +51,10 @@ class Tabs(QTabWidget):
         super().resizeEvent(event)
         self._fit()
 
+    def setTabVisible(self, index: int, visible: bool, /) -> None:
+        super().setTabVisible(index, visible)
+        self._fit()
+
     def tabInserted(self, index: int, /) -> None:
         super().tabInserted(index)
         self._fit()
