@@ -24,7 +24,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import ClickLabel
 from ui.widgets.panels import column_in, row
 
-UNDONE = "It was undone: the leaf was taken back to the entry before it, and no context has it."
+UNDONE = "The leaf was taken back to the entry before it, and no context has it."
 
 
 class VerdictLine(QWidget):

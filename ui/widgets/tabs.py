@@ -3,8 +3,9 @@ together before one has no room."""
 
 from __future__ import annotations
 
+from PySide6.QtCore import QEvent
 from PySide6.QtGui import QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QTabBar, QTabWidget, QWidget
 
 from ui.theme import on_theme_changed
 
@@ -32,6 +33,8 @@ class TabBar(QTabBar):
             self.setProperty(TIGHT, is_tight)
             self.style().unpolish(self)
             self.style().polish(self)
+            # A bar measures its titles anew for a change of its style alone.
+            QApplication.sendEvent(self, QEvent(QEvent.Type.StyleChange))
             self.updateGeometry()
 
 

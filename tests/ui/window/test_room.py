@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QScrollArea,
-    QToolButton,
     QWidget,
 )
 
@@ -301,19 +300,6 @@ async def test_a_draft_can_be_read_in_a_small_window(house: House) -> None:
     assert within(page.recall).left() == within(page.compare).left(), "below one another"
     assert editor.viewport().height() > 5 * editor.fontMetrics().lineSpacing()
     assert within(page).contains(within(editor)) and within(page).contains(within(page.commit))
-
-
-@pytest.mark.parametrize("large_text", [150], indirect=True)
-async def test_the_titles_of_the_inspector_have_room(house: House) -> None:
-    live = await house.start(sample_path(), size=SMALL)
-    bar = live.window.inspector.tabBar()
-    live.keys("Ctrl+1")
-    await live.settle()
-    assert live.window.size().toTuple() == SMALL
-    assert bar.sizeHint().width() <= live.window.inspector.width()
-    assert not [one for one in visible(bar, QToolButton) if one.width()], "nothing to scroll"
-    live.window.resize(1800, 900)
-    await live.until(lambda: not bar.property("tight"), "the titles apart in a wide window")
 
 
 @pytest.mark.parametrize("large_text", [100], indirect=True)
