@@ -124,6 +124,19 @@ class Compaction:
             found.append((draft, known[place], text))
         return found
 
+    def why_not_mended(self, entry: int) -> str:
+        """Why no better summary can stand in the place of a compaction's; empty where its cut is
+        known. The rules may refuse that cut all the same: see ``stored_summary``."""
+        tree = self._session.tree
+        first = tree.index_of(tree.columns.compactions[entry].first_kept_id)
+        parent = tree.columns.parent[entry]
+        if parent >= 0 and first >= 0 and tree.path(parent).position(first) >= 0:
+            return ""
+        return (
+            f"The summary #{entry} cannot be mended: the session names no message before it that "
+            "was kept word for word, so there is no cut for a better summary to stand at."
+        )
+
     def stored_summary(self, entry: int, profile: Profile, settings: Settings) -> StoredSummary:
         """A compaction of the log as a draft of the range that it summarized, to be checked and
         corrected. Another program may have made it, by other rules: what is previewed is cut where
@@ -142,11 +155,7 @@ class Compaction:
         facts, parent = tree.columns.compactions[entry], tree.columns.parent[entry]
         shown = self.preview_from(parent, facts.first_kept_id, profile, settings)
         if shown is None:
-            raise ValueError(
-                f"The summary #{entry} cannot be mended: the entry from which on it kept the "
-                "session is not on its branch, so a better summary would have no cut to stand at. "
-                "Compact anew instead: “Try another cut” in the tab Audit."
-            )
+            raise ValueError(self.why_not_mended(entry))
         if not isinstance(shown.preparation, Preparation):
             raise ValueError(
                 f"Compaction #{entry} was cut before #{tree.index_of(facts.first_kept_id)}, which "

@@ -227,6 +227,7 @@ def test_a_compaction_of_the_session_is_checked_as_it_was_cut(desk: Desk) -> Non
         found = document.compaction.stored_summary(entry, EXPLORER, SETTINGS)
         assert found.shown.path[found.shown.cut] == tree.index_of(found.draft.first_kept_id)
         assert found.draft.leaf == tree.columns.parent[entry]
+        assert document.compaction.why_not_mended(entry) == ""
         checked = check(document, desk.auditor, found.shown, found.draft.summary)
         assert checked.text == document.payloads.shown.entry(entry).recorded["summary"]
 
@@ -240,8 +241,11 @@ def test_why_a_compaction_cannot_be_checked_is_said(desk: Desk) -> None:
     lost = asyncio.run(
         desk.document.writer.append(entry_body("compaction", **fields), desk.document.leaf)
     )
-    with pytest.raises(ValueError, match=rf"#{lost} cannot be mended: .* not on its branch"):
+    with pytest.raises(
+        ValueError, match=rf"#{lost} cannot be mended: .* there is no cut"
+    ) as no_cut:
         desk.document.compaction.stored_summary(lost, EXPLORER, SETTINGS)
+    assert str(no_cut.value) == desk.document.compaction.why_not_mended(lost)
 
 
 def test_a_session_that_begins_with_a_compaction_says_that_nothing_of_it_is_kept(
@@ -251,5 +255,5 @@ def test_a_session_that_begins_with_a_compaction_says_that_nothing_of_it_is_kept
              "summary": "All that was.", "tokensBefore": 9}  # fmt: skip
     path = write_file(tmp_path / "begun.jsonl", [first])
     document = bench.open_blocking(bench.import_blocking(path).key)
-    with pytest.raises(ValueError, match=r"summary #0 cannot be mended: .* not on its branch"):
+    with pytest.raises(ValueError, match=r"summary #0 cannot be mended: .* there is no cut"):
         document.compaction.stored_summary(0, EXPLORER, SETTINGS)

@@ -141,10 +141,12 @@ class AuditController(QObject):
         if found is not None:
             ledger = found.now
         line, document = self._verdict, self._state.document
-        line.show_verdict(ledger, entry)
-        if document is not None and 0 <= entry < len(document.tree):
-            is_measured = document.tokens.counted_by == "tokenizer"
-            line.show_figures(document.tree, entry, is_measured, document.writer.made_here(entry))
+        if document is None or not 0 <= entry < len(document.tree):
+            line.show_verdict(ledger, entry)
+            return
+        tree, is_measured = document.tree, document.tokens.counted_by == "tokenizer"
+        line.show_verdict(ledger, entry, tree.is_undone(entry, document.leaf))
+        line.show_figures(tree, entry, is_measured, document.writer.made_here(entry))
 
     def _rules_chosen(self, name: str) -> None:
         self._rules = name

@@ -105,7 +105,7 @@ class ReportController(QObject):
             self._state.notice(
                 "done", f"The report was written to {path}.",
                 "It quotes the session: look at it before you pass it on.",
-                action=SHOW, on_action=lambda: self.show_folder(path),
+                action=SHOW, on_action=lambda: self.show_folder(path), passes=True,
             )  # fmt: skip
         finally:
             ended.set()

@@ -24,6 +24,8 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import ClickLabel
 from ui.widgets.panels import column_in, row
 
+UNDONE = "The leaf was taken back to the entry before it, and no context has it."
+
 
 class VerdictLine(QWidget):
     """Hidden where nothing is known of the entry."""
@@ -55,13 +57,15 @@ class VerdictLine(QWidget):
             self._is_low = is_low
             self._tell()
 
-    def show_verdict(self, ledger: Ledger | None, entry: int) -> None:
-        """Show an entry as the ledger has it; hidden where it has none."""
+    def show_verdict(self, ledger: Ledger | None, entry: int, is_undone: bool = False) -> None:
+        """Show an entry as the ledger has it; hidden where it has none. ``is_undone``: it is a
+        compaction that was undone; the ledger is as it was with it."""
         at = ledger.row(entry) if ledger is not None and entry >= 0 else -1
         self.setVisible(at >= 0)
         if ledger is None or at < 0:
             return
-        self._verdict_words = sentence_case(VERDICTS[ledger.verdict(at)]), rule_of(ledger, at)
+        words = sentence_case(VERDICTS[ledger.verdict(at)]), rule_of(ledger, at)
+        self._verdict_words = ("Undone", UNDONE) if is_undone else words
         self._tell()
         self.badge.set_known(ledger.known(at))
 

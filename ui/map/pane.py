@@ -414,12 +414,13 @@ class MapPane(QWidget):
                 self.bring(partition.path[position])
 
     def follow_cut(self) -> None:
-        """The same, where these rows are shown: nothing is unfolded and no filter changed."""
+        """Scroll until there are rows above and below the cut, where it is shown: nothing is
+        unfolded and no filter changed."""
         partition = self.model.partition
         if partition is not None and partition.cut >= 0:
             for position in (max(0, partition.cut - 1), partition.cut):
                 if self.model.rows.row(partition.path[position]) >= 0:
-                    self.view.bring(partition.path[position])
+                    self.view.reveal(partition.path[position], centre=True)
 
     def show_cut(self) -> None:
         """Bring the cut on screen; what is selected stays so."""

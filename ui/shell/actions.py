@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QSize, QTimer
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
@@ -84,6 +84,11 @@ class WindowActions(QObject):
         self._registry = session.actions
         self._tall = TallConversation(session.window.left)
         self._looked_at, self._compacted = (0, -1), False
+        self._chosen, self._grown = QSize(), QSize()
+        """The window's size as the person chose it, and as it is with the text's size."""
+        self._resizing = QTimer(self)
+        self._resizing.setSingleShot(True)
+        self._resizing.timeout.connect(self._resize)
         self._offer_in_entry_menus()
         for spec, run in self._specs():
             self._registry.add(spec, run)
@@ -347,14 +352,29 @@ class WindowActions(QObject):
         self._state.preferences.less_motion = less = self._registry["less_motion"].isChecked()
         theme.set_motion(not (less or theme.system_asks_for_less_motion()))
 
+    def _keep_size(self) -> None:
+        """Note the size that the person gave the window, before the text has another."""
+        size = self._session.window.size()
+        if not self._resizing.isActive() and size != self._grown:
+            self._chosen = size
+
+    def _resize(self) -> None:
+        """Large text may have needed a larger window: it has its size again where that suffices."""
+        window = self._session.window
+        if not window.isMaximized() and not window.isFullScreen():
+            window.resize(self._chosen)
+        self._grown = window.size()
+
     def _scale(self, step: int) -> None:
         app, now = QApplication.instance(), self._state.preferences.scale
         at = min(range(len(SCALES)), key=lambda row: abs(SCALES[row] - now)) + step
         if isinstance(app, QApplication) and 0 <= at < len(SCALES):
+            self._keep_size()
             self._state.preferences.scale = SCALES[at]
             theme.set_text_scale(SCALES[at] / 100)
             theme.set_theme(theme.theme_choice(), app)
             self.follow()
+            self._resizing.start(REPEAT_MS)
             words = f"Text at {SCALES[at]} %"
             self._state.say(words)
             QTimer.singleShot(REPEAT_MS, self, lambda: self._repeat_message(words))

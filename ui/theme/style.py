@@ -218,6 +218,7 @@ QTabBar::tab {
   color: $dim; background: transparent; border: none; border-bottom: 2px solid transparent;
   padding: 9px 7px 8px 7px; margin: 0;
 }
+QTabBar[tight="true"]::tab { padding: 9px 3px 8px 3px; }
 QTabBar::tab:hover { color: $ink; }
 QTabBar::tab:selected { color: $ink; border-bottom-color: $accent; }
 QTabBar::tab:focus { color: $accent; }

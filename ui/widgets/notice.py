@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Struct
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QBoxLayout,
     QFrame,
     QHBoxLayout,
@@ -30,6 +31,8 @@ Level = Literal["error", "warning", "info", "done"]
 _ICONS = {"error": "error", "warning": "warning", "info": "info", "done": "check"}
 _TINTS = {"error": "lost", "warning": "comp", "info": "accent", "done": "tool"}
 
+PASSING_MS = 12_000
+"""How long a passing notice is shown."""
 BESIDE = 620
 """Pixels of the drawing; in a strip of less the button stands below the words."""
 
@@ -49,10 +52,18 @@ class Notice(Struct, frozen=True):
     action: str = ""
     """The words of a button, when there is something to press."""
     on_action: Callable[[], None] | None = None
+    passes: bool = False
+    """Whether it goes by itself although it has a button."""
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether it goes by itself: something went well, and nothing is to be pressed."""
+        return self.passes or (self.level == "done" and not (self.action or self.details))
 
 
 class NoticeStrip(QFrame):
-    """Shows one notice until it is dismissed (Escape or the cross) or replaced."""
+    """Shows one notice until it is dismissed (Escape or the cross) or replaced. One that is passing
+    goes after a while, but not from below the pointer or the keyboard."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,6 +90,9 @@ class NoticeStrip(QFrame):
         self._close.setAccessibleName("Dismiss")
         self._close.clicked.connect(self.dismiss)
         self._details = PlainTextView(self, fit=160)
+        self._passing = QTimer(self)
+        self._passing.setSingleShot(True)
+        self._passing.timeout.connect(self._pass)
         self._lay_out()
         on_theme_changed(self._restyle)
         self.hide()
@@ -126,6 +140,18 @@ class NoticeStrip(QFrame):
         self.setAccessibleDescription(rest)
         self._restyle()
         self.show()
+        self._passing.stop()
+        if notice.is_passing:
+            self._passing.start(PASSING_MS)
+
+    def _pass(self) -> None:
+        focus = QApplication.focusWidget()
+        has_focus = focus is not None and (focus is self or self.isAncestorOf(focus))
+        # What nobody can see yet was not read either.
+        if has_focus or self.underMouse() or not self.isVisible():
+            self._passing.start(PASSING_MS)
+        else:
+            self.dismiss()
 
     def _restyle(self) -> None:
         if self.notice is not None:
@@ -142,6 +168,7 @@ class NoticeStrip(QFrame):
     def dismiss(self) -> None:
         """Hide the strip."""
         self.notice = None
+        self._passing.stop()
         self.hide()
 
     def _acted(self) -> None:

@@ -19,7 +19,7 @@ from explorer.session.edit_entries import PIN_TYPE
 from explorer.session.entries import CustomData
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from tests.ui.window.steps import draft, prepared
+from tests.ui.window.steps import commit, draft, prepared
 from ui.audit.compare.subjects import NOW
 from ui.audit.tab import BRANCHES, FINDINGS, LEDGER, LOSSES, SURVIVAL
 
@@ -396,3 +396,19 @@ async def test_the_lines_of_page_names_begin_below_each_other(house: House) -> N
         for one, other in zip(above, below, strict=False):
             assert one.x() == other.x()
             assert other.width() <= other.sizeHint().width(), "its words begin at its left edge"
+
+
+async def test_a_compaction_that_was_undone_is_in_no_context(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+3")
+    await draft(live)
+    made, words = await commit(live), live.window.entry.verdict.words
+    live.keys("Ctrl+1")
+    live.window.map.select(made)
+    await live.until(lambda: "summary in force" in words.accessibleName(), "its verdict")
+    live.session.actions["undo"].trigger()
+    await live.until(lambda: live.document.leaf != made, "the undo")
+    live.window.map.select(made)
+    await live.until(lambda: words.accessibleName().startswith("Undone."), "what became of it")
+    assert "no context has it" in words.accessibleName()
+    assert "in force" not in words.accessibleName()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import QMenu, QPlainTextEdit, QTextEdit
 
 from explorer.audit.findings import Finding
 from tests.services.test_unreadable_compaction import rollout
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path, visible
 from tests.ui.window.steps import commit, draft
+from tests.ui.window.test_audit import compaction, reply, user, write
+from ui.audit.compare.actions import fill_menu
 from ui.audit.compare.subjects import NOW, SummaryKey
 from ui.audit.fidelity.findings import NotCarriedHeading, NotFound
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
@@ -237,3 +239,34 @@ async def test_what_a_draft_lacks_is_asked_at_its_side_and_read_by_keys(house: H
     )
     assert page.shown is not None and page.shown.name.startswith("draft")
     assert live.tab == "audit"
+
+
+async def test_a_summary_without_a_cut_offers_no_mending(house: House, tmp_path: Path) -> None:
+    """What its agent kept is named nowhere: the button says so instead of a refusal."""
+    live = await house.start(
+        write(
+            tmp_path / "kept-nothing.jsonl",
+            [
+                user("Never touch the port 8443."),
+                reply("The port stays as it is."),
+                {**compaction(0, "Something was done."), "firstKeptEntryId": ""},
+                user("Go on."),
+            ],
+        )
+    )
+    page = await fidelity(live, 2)
+    assert page.current is not None
+    mend = page.detail.buttons["mend"]
+    assert mend.isVisible() and not mend.isEnabled()
+    assert "#2 cannot be mended" in mend.toolTip() and "no cut" in mend.toolTip()
+    assert page.detail.buttons["instruct"].isEnabled()
+    menu = QMenu()
+    fill_menu(live.session, menu, 2)
+    (check,) = [each for each in menu.actions() if each.text().startswith("Check and mend")]
+    assert not check.isEnabled() and check.toolTip() == mend.toolTip()
+
+
+async def test_a_summary_with_a_cut_can_be_mended(house: House) -> None:
+    live = await house.start(sample_path())
+    page = await fidelity(live)
+    assert page.detail.buttons["mend"].isEnabled()

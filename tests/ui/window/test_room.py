@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QTextCursor, QWheelEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QScrollArea,
+    QWidget,
+)
 
 from explorer.settings.paths import ensure, preferences_path
 from tests.ui.window.house import House
@@ -292,3 +300,17 @@ async def test_a_draft_can_be_read_in_a_small_window(house: House) -> None:
     assert within(page.recall).left() == within(page.compare).left(), "below one another"
     assert editor.viewport().height() > 5 * editor.fontMetrics().lineSpacing()
     assert within(page).contains(within(editor)) and within(page).contains(within(page.commit))
+
+
+@pytest.mark.parametrize("large_text", [100], indirect=True)
+async def test_the_window_has_its_size_again_when_text_gets_smaller(house: House) -> None:
+    live = await house.start(sample_path(), size=(800, 600))
+    await live.settle()
+    small = live.window.size().toTuple()
+    for _ in range(5):
+        live.keys("Ctrl+Shift+=")
+    await live.until(lambda: live.window.width() > small[0], "a window that large text fits in")
+    await asyncio.sleep(0.3)
+    for _ in range(5):
+        live.keys("Ctrl+Shift+-")
+    await live.until(lambda: live.window.size().toTuple() == small, "the size that it had")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+
 from explorer.audit.simulation import Policy, simulate
 from explorer.compaction.profile import PROFILES
 from explorer.services.recorded_session import assumptions_for, prices_of, read_past
@@ -239,5 +242,40 @@ async def test_the_rules_of_the_session_move_its_line(house: House) -> None:
     live.session.state.set_profile("pi")
     await live.until(lambda: view.drawing is not before, "the lines under other rules")
     assert view.added_rules.policy().settings.context_window == SMALL
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_the_sizes_of_another_line_begin_as_they_are_set(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    state = live.session.state
+    state.set_settings(replace(state.settings, keep_recent_tokens=9_000, reserve_tokens=8_000))
+    view = await opened(live, 0)
+    rules, own = view.added_rules, state.profile
+    assert rules.profile.currentData() == own.name
+    assert (rules.keep.value(), rules.reserve.value()) == (9_000, 8_000)
+    live.choose(rules.profile, "pi")
+    theirs = PROFILES["pi"].keep_recent_tokens
+    assert rules.keep.value() == theirs
+    live.choose(rules.profile, own.name)
+    assert rules.keep.value() == 9_000
+    state.set_settings(replace(state.settings, keep_recent_tokens=7_000))
+    assert rules.keep.value() == 7_000, "they are followed"
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_a_kept_size_says_why_it_is_smaller_in_a_smaller_window(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    view = await opened(live)
+    rows = view.totals.rows
+    at, key = rows.column("Keeps"), view.drawing.lines[1].key if view.drawing else ""
+    row = next(row for row in range(rows.rowCount()) if rows.rows[row].key == key)
+    tip = rows.index(row, at).data(int(Qt.ItemDataRole.ToolTipRole))
+    kept = view.drawing.lines[1].found.policy.settings.keep_recent_tokens if view.drawing else 0
+    assert tip.startswith(f"{kept:,} tokens, ")
+    assert "of a window of 40,000. Sizes shrink in proportion" in tip
     live.keys("Esc", to=view)
     await live.back()

@@ -48,7 +48,8 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
         refused, key = session.state.read_only, SummaryKey("entry", entry)
         add_change(menu, "Recall test…", lambda: session.recall.open(key), refused)
         check = "Check and mend this summary…"
-        add_change(menu, check, lambda: session.summary_check.open_compaction(entry), refused)
+        no_mending = refused or document.compaction.why_not_mended(entry)
+        add_change(menu, check, lambda: session.summary_check.open_compaction(entry), no_mending)
     window = session.draft_comparison.window
     is_open = window is not None and window.isVisible()
     words = "Add to the comparison" if is_open else "Compare this summary…"

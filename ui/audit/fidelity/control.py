@@ -141,7 +141,11 @@ class FidelityController(QObject):
         self._asked_from = None
 
     def _audited_now(self, audited: Audited) -> None:
-        self.page.show_audit(audited)
+        document = self._state.document
+        why = ""
+        if document is not None and audited.entry >= 0:
+            why = document.compaction.why_not_mended(audited.entry)
+        self.page.show_audit(audited, why)
         self._tab.set_count(FINDINGS, len(audited.fidelity.findings))
         self._focus_findings()
 

@@ -58,7 +58,7 @@ from ui.theme import (
 from ui.theme.verdicts import LOST
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton, RichLabel
-from ui.widgets.panels import column_in
+from ui.widgets.panels import column_in, enable_unless
 from ui.widgets.swatch import swatch_size
 from ui.widgets.table import ROW, Column, Index, TableModel
 
@@ -406,6 +406,8 @@ class FindingPart(QWidget):
         self.finding: Finding | None = None
         self.is_read_only = False
         """Whether nothing can be done about a finding here: what the team noted has the room."""
+        self.no_mending = ""
+        """Why the summary cannot be mended; empty where it can."""
         self.offered: frozenset[str] = frozenset()
         """Which of the actions there is somebody for."""
         self.text = QLabel(self)
@@ -468,6 +470,7 @@ class FindingPart(QWidget):
         for name, button in self.buttons.items():
             button.setVisible(name in self.offered and not self.is_read_only)
             button.setEnabled(bool(finding.fact.sources) or name != "pin")
+        enable_unless(self.buttons["mend"], self.no_mending)
 
     def show_excerpt(self, finding: Finding, found: Excerpt | None) -> None:
         """Show the words of the source around the place, where the finding is still shown."""

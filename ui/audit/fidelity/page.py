@@ -349,8 +349,9 @@ class FidelityPage(QWidget):
         self.waiting.tell(words)
         self._places.setCurrentIndex(1)
 
-    def show_audit(self, audited: Audited) -> None:
-        """Show an audit; of a summary that cannot be read, that it cannot."""
+    def show_audit(self, audited: Audited, no_mending: str = "") -> None:
+        """Show an audit; of a summary that cannot be read, that it cannot. ``no_mending``: why the
+        summary cannot be mended."""
         found = audited.fidelity
         if not found.is_readable:
             self.shown = None
@@ -360,6 +361,7 @@ class FidelityPage(QWidget):
         self._offer_comparison()
         self._need_body()
         self.shown = audited
+        self.detail.no_mending = no_mending
         self.headline.setText(f"{headline(found)}.")
         self.headline.setToolTip(RULE_OF_THUMB)
         given = standing_words(found)

@@ -170,6 +170,17 @@ def _keeps(line: WalkLine) -> str:
     return short(policy.settings.keep_recent_tokens)
 
 
+def _keeps_of_window(line: WalkLine) -> str:
+    settings = line.found.policy.settings
+    if line.found.is_recorded or line.found.policy.profile.cut_unit == "rounds":
+        return ""
+    share = share_text(settings.keep_recent_tokens / settings.context_window)
+    return (
+        f"{full(settings.keep_recent_tokens)} tokens, {share} of a window of "
+        f"{full(settings.context_window)}. Sizes shrink in proportion with a smaller window."
+    )
+
+
 def _split_share(line: WalkLine) -> str:
     return f"{share_text(line.found.split_turns)} of {line.found.turns:,} turns"
 
@@ -201,7 +212,7 @@ COLUMNS: list[Column[WalkLine]] = [
     ),
     Column(
         "Keeps", _keeps, RIGHT, tip="Tokens, or rounds, that a compaction keeps as they are",
-        spoken=lambda line: f"Keeps {_keeps(line)}",
+        detail=_keeps_of_window, spoken=lambda line: f"Keeps {_keeps(line)}",
     ),
     Column(
         "Threshold",

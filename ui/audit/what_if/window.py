@@ -92,6 +92,7 @@ class AddedRules(QWidget):
         super().__init__(parent)
         self._profiles: list[Profile] = []
         self._window = 0
+        self._in_force: Policy | None = None
         self.profile = ChoiceBox(self)
         self.profile.setAccessibleName("Profile of another line")
         self.profile.activated.connect(lambda _row: self._fill())
@@ -113,7 +114,8 @@ class AddedRules(QWidget):
 
     def show_profiles(self, profiles: Sequence[Profile], in_force: Policy) -> None:
         """Offer these profiles, the one in force first chosen."""
-        fresh = not self._profiles or self._window != in_force.settings.context_window
+        fresh = self._in_force is None or self._in_force.settings != in_force.settings
+        self._in_force = in_force
         self._profiles = list(profiles)
         self._window = in_force.settings.context_window
         chosen = self.profile.currentData() or in_force.profile.name
@@ -130,10 +132,17 @@ class AddedRules(QWidget):
 
     def _fill(self) -> None:
         """Fill in the sizes of the chosen profile."""
-        policy = in_window(Policy.of(self._profiles[self.profile.currentIndex()]), self._window)
-        self.reserve.setValue(policy.settings.reserve_tokens)
+        settings = self._settings_of(self._profiles[self.profile.currentIndex()])
+        self.reserve.setValue(settings.reserve_tokens)
         self._leave_room()
-        self.keep.setValue(policy.settings.keep_recent_tokens)
+        self.keep.setValue(settings.keep_recent_tokens)
+
+    def _settings_of(self, profile: Profile) -> Settings:
+        """Those that its line is drawn with: where the session follows it, as they are set."""
+        in_force = self._in_force
+        if in_force is not None and in_force.profile.name == profile.name:
+            return in_force.settings
+        return in_window(Policy.of(profile), self._window).settings
 
     def _leave_room(self) -> None:
         """No more can be kept than the window and the reserve leave."""
@@ -143,7 +152,7 @@ class AddedRules(QWidget):
         """The rules that the row shows."""
         profile = self._profiles[max(0, self.profile.currentIndex())]
         settings = replace(
-            Settings.of(profile),
+            self._settings_of(profile),
             context_window=self._window,
             keep_recent_tokens=self.keep.value(),
             reserve_tokens=self.reserve.value(),
