@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from explorer.audit.summary_text import SummaryLine, SummaryText
 from explorer.facts import STATEMENT_KINDS, Fact, FactKind, Facts, FactTable
-from explorer.facts.comparison import Agreement, compare, wording
+from explorer.facts.comparison import wording
 from explorer.facts.errors import beginning, is_cut, listed_test
 from explorer.facts.figures import Figure, figure, figures_in
 from explorer.facts.statements import denies_or_forbids
@@ -89,7 +89,7 @@ _SURE = 0.75
 does say it."""
 _FEW = 5
 """Telling words of a statement of which none may be missing then."""
-_BRIEF = 8
+_BRIEF = 6
 """Telling words of a sentence that is about nothing else than a statement of one or two words."""
 _SENTENCE = re.compile(r"[\"“]((?:[^\s\"“”]+ ){3,40}[^\s\"“”]+)[\"”]")
 """A quotation that is a rule, not a name."""
@@ -412,8 +412,6 @@ class _Wish(NamedTuple):
                 is_turned and all(name.text.isupper() for name in self.names)
             ):
                 return False
-        if compare(self.statement, text) in (Agreement.OPPOSITE, Agreement.OTHER_VALUE):
-            return False
         is_elsewhere = len(words) > _BRIEF and not _RULES.search(line.under)
         if len(self.wanted) < _SHORT and is_elsewhere:
             return False
