@@ -17,7 +17,7 @@ from explorer.session.text import title_line
 
 _MOST_QUOTED = 3
 """Standing instructions that a sentence quotes."""
-_LONGEST_LINE = 240
+_LONGEST_LINE = 400
 """Characters that are quoted of a line of a summary."""
 
 GROUP_TITLES = {
