@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
+from typing import NamedTuple
 
 from explorer.audit.summary_text import SummaryLine, SummaryText
 from explorer.facts import STATEMENT_KINDS, Fact, FactKind, Facts, FactTable
 from explorer.facts.comparison import wording
 from explorer.facts.errors import beginning, is_cut, listed_test
-from explorer.facts.figures import Figure, figure
-from explorer.facts.text import statement_key, stem, terms, terms_of_message, word_set
+from explorer.facts.figures import Figure, figure, figures_in
+from explorer.facts.statements import denies_or_forbids
+from explorer.facts.text import STOP, statement_key, stem, terms, terms_of_message, word_set
 
 _BY_KEY = frozenset({FactKind.PATH, FactKind.SYMBOL, FactKind.VERSION, FactKind.URL, FactKind.HASH})
 _SHORT_HASH = 7
@@ -39,7 +41,7 @@ _NOISE = frozenset(
         word_set(
             """
             omfg fucking fuck dude man wtf shit shitty damn hmm please think important sure want
-            many much way anything else supposed
+            many much way anything else supposed exactly
             """
         ),
     )
@@ -82,6 +84,32 @@ _ALIKE = {
 """By stem: the word that stands for all that are used alike in summaries of such sessions."""
 _ALWAYS = 4
 """Shared telling words from which on a line may be a rewording of a long statement."""
+_SURE = 0.75
+"""The share of a statement's telling words in a sentence of a summary, or in two of one item, that
+does say it."""
+_FEW = 5
+"""Telling words of a statement of which none may be missing then."""
+_BRIEF = 6
+"""Telling words of a sentence that is about nothing else than a statement of one or two words."""
+_SENTENCE = re.compile(r"[\"“]((?:[^\s\"“”]+ ){3,40}[^\s\"“”]+)[\"”]")
+"""A quotation that is a rule, not a name."""
+_DONE = re.compile(
+    r"\W*(?!(?:need|requir|request|ask|instruct|insist|want|prefer|agre|decid|stat)\w*\b)"
+    r"(?:[a-z]{3,}ed|wrote|built|made|ran|found|kept|got|set up)\b(?!:)",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that tells what was done, not what holds."""
+_NAME = re.compile(
+    r"`([^`\n]+)`|[\"“]([^\"“”\n]+)[\"”]"
+    r"|(?<![\w/.-])((?:[./~]*/)?(?=[\w./-]*"
+    r"(?:[a-z\d][A-Z]|\w_\w|\w\.\w|[A-Za-z]\d|\w/(?!\w)|/[\w.-]+/\w|\w\(\)))[\w-][\w./-]*)"
+    r"|(?<!\w)([A-Z]{2,}\d*)(?!\w)"
+)
+"""What is named in a statement: it is quoted, or spelt as words are not."""
+_NAMES_IN = 1_000
+"""Characters of a statement in which names are looked for."""
+_SHOUTED = STOP | word_set("important exactly ever nothing none without avoid note rule all")
+"""Words that are written in capitals to be heard."""
 _FAILURE = re.compile(r"\b(?:errors?|fail\w*|broken?|crash\w*|exception)\b", re.IGNORECASE)
 _JOINED = 6
 """Letters of a word from which it is looked for written apart."""
@@ -106,8 +134,9 @@ def _alike(words: Iterable[str]) -> frozenset[str]:
 class Carried:
     """Looks things up in one summary and the tail that was kept with it.
 
-    Statements count as carried when some line may be a rewording: it has enough of their telling
-    words. What is missing is then missing for sure; some of what is found may not be there.
+    Statements count as missing when no line may be a rewording, with enough of their telling
+    words; they count as found when a line says them beyond doubt. Between the two is what is not
+    clear.
     """
 
     def __init__(
@@ -146,7 +175,7 @@ class Carried:
         return self._spells(fact)
 
     def says(self, statement: str) -> bool:
-        """Whether a statement is carried, in these or in other words."""
+        """Whether a statement may be carried, in these or in other words."""
         if self._summary.flat(statement_key(statement)):
             return True
         wanted = self._corrected(_alike(telling_words(statement)))
@@ -155,6 +184,44 @@ class Carried:
         if self._rewords(wanted):
             return True
         return any(_share(wanted, words) >= _IN_ENTRY for words in self._tail_words())
+
+    def line_of(self, statement: str) -> str:
+        """The sentence or item of the summary that says a statement beyond doubt; empty for none.
+
+        It has the statement's words as they are, or all its names and figures, most of its telling
+        words, and a negation where the statement has one.
+        """
+        keys = [statement_key(statement)]
+        if not denies_or_forbids(statement):
+            # What it lays down may be what it quotes.
+            keys += map(statement_key, _SENTENCE.findall(statement))
+        for place in (place for key in keys for place in self._summary.flat(key)):
+            line = self._summary.line_at(place)
+            return line.text if line is not None else statement
+        wanted = frozenset(map(self._spelt, _alike(telling_words(statement))))
+        if not wanted:
+            return ""
+        names = tuple(_as_named(name, wanted) for name in _names(statement))
+        denies = denies_or_forbids(statement)
+        wish = _Wish(statement, wanted, names, figures_in(statement), denies)
+        near = {at for word in wanted for at in self._with_word.get(word, ())}
+        best, most = "", 0.0
+        for at in sorted(near | {at - 1 for at in near if at}):
+            for text, words in self._sentences(at):
+                share = wish.share_in(text, words)
+                if share > most and wish.is_in(self._summary.lines[at], text, words, share):
+                    best, most = text, share
+        return best
+
+    def _sentences(self, at: int) -> Iterator[tuple[str, frozenset[str]]]:
+        """A line, and it with the next of the same item."""
+        line = self._summary.lines[at]
+        yield line.text, self._words[at]
+        if at + 1 == len(self._summary.lines):
+            return
+        after = self._summary.lines[at + 1]
+        if self._summary.is_one_item(line, after):
+            yield f"{line.text} {after.text}", self._words[at] | self._words[at + 1]
 
     def _rewords(self, wanted: frozenset[str]) -> bool:
         """Whether a line, or two after each other, may be a rewording of what has these words."""
@@ -187,15 +254,18 @@ class Carried:
         """Words with typing errors as the summary has them; one that it writes apart is left
         out, as said."""
         known = self._with_word
-        found = set()
-        for word in wanted:
-            if word not in known and len(word) >= _JOINED and word in self._letters:
-                continue
-            near = [] if word in known or len(word) < 5 else get_close_matches(
-                word, known, 1, _TYPO
-            )  # fmt: skip
-            found.add(near[0] if near else word)
-        return frozenset(found)
+        return frozenset(
+            self._spelt(word)
+            for word in wanted
+            if word in known or len(word) < _JOINED or word not in self._letters
+        )
+
+    def _spelt(self, word: str) -> str:
+        """A word without a typing error that the summary does not have."""
+        known = self._with_word
+        if word in known or len(word) < 5:
+            return word
+        return (*get_close_matches(word, known, 1, _TYPO), word)[0]
 
     @cached_property
     def _letters(self) -> str:
@@ -295,6 +365,79 @@ class Carried:
 
 def _figures_of(text: str) -> frozenset[str]:
     return frozenset(word for word in terms(text) if word[0].isdigit())
+
+
+class _Name(NamedTuple):
+    """Something that a statement names."""
+
+    text: str
+    form: re.Pattern[str]
+    """Finds it in a line; a path by its last two parts too, a file by its own name."""
+    words: frozenset[str]
+
+
+class _Wish(NamedTuple):
+    """What a sentence must have to say a statement beyond doubt."""
+
+    statement: str
+    wanted: frozenset[str]
+    names: tuple[_Name, ...]
+    figures: tuple[Figure, ...]
+    denies: bool
+
+    def share_in(self, text: str, words: frozenset[str]) -> float:
+        """The share of the telling words that a text has; of a path that it names by its end it
+        has all."""
+        shared = self.wanted & words
+        if len(shared) < _IN_ONE * len(self.wanted):
+            return 0.0
+        for name in self.names:
+            if not name.words <= shared and name.form.search(text):
+                shared |= name.words
+        return _share(self.wanted, shared)
+
+    def is_in(self, line: SummaryLine, text: str, words: frozenset[str], share: float) -> bool:
+        """Whether a text, which begins with a line of a summary, says it."""
+        if share < (1 if len(self.wanted) <= _FEW else _SURE) or _DONE.match(text):
+            return False
+        denies = denies_or_forbids(text)
+        if self.denies and not denies:
+            return False
+        # A line that says no more than this says it in the same order, and denies as it does.
+        if len(words) <= 2 * len(self.wanted):
+            mine, others = (wording(each).words for each in (self.statement, text))
+            order = [word for word in mine if word in others]
+            is_turned = order != [word for word in others if word in mine]
+            if self.denies != denies or (
+                is_turned and all(name.text.isupper() for name in self.names)
+            ):
+                return False
+        is_elsewhere = len(words) > _BRIEF and not _RULES.search(line.under)
+        if len(self.wanted) < _SHORT and is_elsewhere:
+            return False
+        given = {one.key for one in figures_in(text)}
+        return all(one.key in given for one in self.figures) and all(
+            name.form.search(text) for name in self.names
+        )
+
+
+def _names(statement: str) -> tuple[str, ...]:
+    """What is named in a statement: in quotes, or spelt as words are not."""
+    found = ("".join(filter(None, name.groups())) for name in _NAME.finditer(statement[:_NAMES_IN]))
+    named = (name.strip(" ./") for name in found)
+    return tuple(name for name in named if name and name.lower() not in _SHOUTED)
+
+
+def _as_named(name: str, wanted: frozenset[str]) -> _Name:
+    ends = {name}
+    *folders, last = name.split("/")
+    if folders:
+        ends.add(f"{folders[-1]}/{last}")
+    if "." in last:
+        ends.add(last)
+    forms = "|".join(map(re.escape, sorted(filter(None, ends))))
+    form = re.compile(rf"(?<!\w)(?:{forms})(?!\w)", re.IGNORECASE)
+    return _Name(name, form, wanted & _alike(telling_words(name)))
 
 
 def _may_reword(wanted: frozenset[str], under: str, words: frozenset[str]) -> bool:

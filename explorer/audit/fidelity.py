@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from explorer.audit.carried import Carried, telling_words
-from explorer.audit.findings import Fidelity, Finding, Group, SectionCheck
+from explorer.audit.findings import Carriage, Fidelity, Finding, Group, SectionCheck, Standing
 from explorer.audit.stated_wrongly import EntryMentions, Sources, stated_wrongly
 from explorer.audit.summary_text import SummaryText
 from explorer.compaction.summary import FREE, Form, section_counts
@@ -257,10 +257,11 @@ def fidelity(
     holding = [one for one in given if not one.stale and telling_words(one.text)]
     sources = Sources(table, facts, known, gathered or EntryMentions())
     wrong = stated_wrongly(text, sources, given)
+    standing = _standing(holding, wrong, frozenset(kept), carried)
     after = estimate_text("\n".join(parts)) if tokens_after is None else tokens_after
     return Fidelity(
         findings=(
-            *_instructions(holding, wrong, frozenset(kept), carried),
+            *_missing(standing, carried),
             *open_state(table, summarized, kept, changed, carried),
             *wrong,
         ),
@@ -269,19 +270,36 @@ def fidelity(
         sections=_sections(parts, form),
         tokens_before=tokens_before,
         tokens_after=after,
-        standing=tuple(holding),
+        standing=standing,
     )
 
 
-def _instructions(
+def _standing(
     holding: Sequence[Fact], wrong: Sequence[Finding], kept: frozenset[int], carried: Carried
-) -> list[Finding]:
-    """The standing instructions that nothing says, the newest first."""
+) -> tuple[Standing, ...]:
     turned = {one.fact.key for one in wrong}
     found = []
-    for fact in reversed(holding):
-        if fact.key in turned or not kept.isdisjoint(fact.sources) or carried.says(fact.text):
+    for fact in holding:
+        carriage, line = Carriage.MISSING, ""
+        if fact.key in turned:
+            carriage = Carriage.WRONG
+        elif not kept.isdisjoint(fact.sources):
+            carriage = Carriage.KEPT
+        elif line := carried.line_of(fact.text):
+            carriage = Carriage.FOUND
+        elif carried.says(fact.text):
+            carriage, line = Carriage.UNCLEAR, carried.part_of(fact.text)
+        found.append(Standing(fact, carriage, line))
+    return tuple(found)
+
+
+def _missing(standing: Sequence[Standing], carried: Carried) -> list[Finding]:
+    """The standing instructions that nothing says, the newest first."""
+    found = []
+    for one in reversed(standing):
+        if one.carriage is not Carriage.MISSING:
             continue
+        fact = one.fact
         reason = "Not found in the summary or the kept tail"
         if part := carried.part_of(fact.text):
             cut = f"{part[:_LONGEST_NEAR].rstrip()}…"

@@ -69,6 +69,29 @@ class Finding(Struct, frozen=True):
         return f"{self.group}:{digest.hexdigest()[:8]}"
 
 
+class Carriage(StrEnum):
+    """Whether a summary, or what was kept beside it, says a standing instruction."""
+
+    FOUND = "found"
+    """A line of the summary says it."""
+    KEPT = "kept"
+    """The message that gives it was kept word for word."""
+    UNCLEAR = "not-clear"
+    """Some of its words are there: neither clearly said nor clearly missing."""
+    MISSING = "missing"
+    WRONG = "wrong"
+    """The summary states it otherwise."""
+
+
+class Standing(Struct, frozen=True):
+    """A standing instruction that holds, and what became of it."""
+
+    fact: Fact
+    carriage: Carriage
+    line: str = ""
+    """The line of the summary that it counts as found in; the nearest where it is not clear."""
+
+
 class SectionCheck(Struct, frozen=True):
     """One heading that the summary's form asks for."""
 
@@ -97,8 +120,8 @@ class Fidelity(Struct, frozen=True):
     """False: the summary's text cannot be read, and nothing is known of it."""
     kept: int = 0
     """Where it cannot be read: the entries from before it that the context holds word for word."""
-    standing: tuple[Fact, ...] = ()
-    """The standing instructions that hold, whether they were carried or not."""
+    standing: tuple[Standing, ...] = ()
+    """The standing instructions that hold, in the order in which they were given."""
 
     @property
     def ratio(self) -> float:
@@ -108,6 +131,10 @@ class Fidelity(Struct, frozen=True):
     def of(self, group: Group) -> tuple[Finding, ...]:
         """The findings of a group."""
         return tuple(finding for finding in self.findings if finding.group is group)
+
+    def count(self, carriage: Carriage) -> int:
+        """How many standing instructions that became of."""
+        return sum(one.carriage is carriage for one in self.standing)
 
 
 AROUND = 140

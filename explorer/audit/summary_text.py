@@ -125,6 +125,10 @@ class SummaryText:
         """The place of a line."""
         return self._place(line.part, line.start, line.end)
 
+    def is_one_item(self, line: SummaryLine, after: SummaryLine) -> bool:
+        """Whether a line and the next stand in one item or paragraph."""
+        return line.part == after.part and "\n" not in self.parts[line.part][line.end : after.start]
+
     def line_at(self, place: SummaryPlace) -> SummaryLine | None:
         """The line that contains a place; None outside all lines."""
         if not self._line_places:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from explorer.audit.findings import Fidelity, Finding, Group, Severity
+from explorer.audit.findings import Carriage, Fidelity, Finding, Group, Severity, Standing
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.needed_again import Expected, Need, NeededAfter, NeededAgain, grouped
 from explorer.audit.provenance import Provenance
@@ -17,6 +17,8 @@ from explorer.session.text import title_line
 
 _MOST_QUOTED = 3
 """Standing instructions that a sentence quotes."""
+_LONGEST_LINE = 400
+"""Characters that are quoted of a line of a summary."""
 
 GROUP_TITLES = {
     Group.INSTRUCTION: "Standing instructions",
@@ -163,9 +165,17 @@ def headline(fidelity: Fidelity) -> str:
     parts = []
     if fidelity.instructions:
         total = count_text(fidelity.instructions, "standing instruction")
-        all_of = total if fidelity.instructions == 1 else f"All {total}"
-        what = f"{missing} of {total} not" if missing else all_of
-        parts.append(f"{what} found in the summary or the kept tail")
+        unclear, wrong = fidelity.count(Carriage.UNCLEAR), fidelity.count(Carriage.WRONG)
+        found = fidelity.instructions - missing - unclear - wrong
+        if missing:
+            parts.append(f"{missing} of {total} not found in the summary or the kept tail")
+        elif found:
+            all_of = total if fidelity.instructions == 1 else f"All {total}"
+            what = all_of if found == fidelity.instructions else f"{found} of {total}"
+            parts.append(f"{what} found in the summary or the kept tail")
+        if unclear:
+            is_first = not parts
+            parts.append(f"{unclear} of {total} not clear" if is_first else f"{unclear} not clear")
     if state := len(fidelity.of(Group.STATE)):
         parts.append(f"{state} open {'point is' if state == 1 else 'points are'} not named")
     if wrong := len(fidelity.of(Group.WRONG)):
@@ -173,14 +183,40 @@ def headline(fidelity: Fidelity) -> str:
     return "; ".join(parts) or NOTHING_FOUND
 
 
-def standing_words(fidelity: Fidelity) -> str:
+def standing_words(fidelity: Fidelity, most: int = _MOST_QUOTED) -> str:
     """The standing instructions that hold, quoted in short, and where the user gave each; empty
     for none."""
-    given = sorted({(fact.sources[0], fact.text) for fact in fidelity.standing if fact.sources})
-    quoted = [f"“{_in_short(text)}” at #{at}" for at, text in given[:_MOST_QUOTED]]
-    if len(given) > _MOST_QUOTED:
-        quoted.append(f"{len(given) - _MOST_QUOTED:,} more")
+    given = sorted({(one.fact.sources[0], one.fact.text) for one in fidelity.standing
+                    if one.fact.sources})  # fmt: skip
+    quoted = [f"“{_in_short(text)}” at #{at}" for at, text in given[:most]]
+    if len(given) > most:
+        quoted.append(f"{len(given) - most:,} more")
     return f"Given: {', '.join(quoted)}." if quoted else ""
+
+
+def standing_lines(fidelity: Fidelity) -> tuple[str, ...]:
+    """Of each standing instruction that holds: what became of it, and the line that says it."""
+    return tuple(
+        f"#{one.fact.sources[0]} “{_in_short(one.fact.text)}”: {_carriage_words(one)}"
+        for one in fidelity.standing
+    )
+
+
+def _carriage_words(one: Standing) -> str:
+    line = " ".join(one.line.split())
+    if len(line) > _LONGEST_LINE:
+        line = f"{line[:_LONGEST_LINE].rstrip()}…"
+    match one.carriage:
+        case Carriage.FOUND:
+            return f"found in “{line}”"
+        case Carriage.KEPT:
+            return "kept word for word"
+        case Carriage.UNCLEAR:
+            return f"not clear; the nearest line is “{line}”" if line else "not clear"
+        case Carriage.MISSING:
+            return "not found"
+        case Carriage.WRONG:
+            return "stated otherwise"
 
 
 def _in_short(text: str) -> str:

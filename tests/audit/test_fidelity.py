@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.audit.fidelity import fidelity
-from explorer.audit.findings import Fidelity, Finding, Group
+from explorer.audit.findings import Carriage, Fidelity, Finding, Group
 from explorer.audit.stated_wrongly import EntryMentions
 from explorer.audit.words import (
     NOTHING_FOUND,
     finding_words,
     headline,
     not_carried_words,
+    standing_lines,
     standing_words,
 )
 from explorer.compaction.summary import SECTION_SETS
@@ -58,6 +59,89 @@ def wrong(summary: str, *said: str) -> list[tuple[str, str]]:
 def shown(finding: Finding, summary: str) -> str:
     (place,) = finding.places
     return summary.encode("utf-16-le")[place.start * 2 : place.end * 2].decode("utf-16-le")
+
+
+CARRIED = {
+    "Do NOT change what handlers RETURN.": {
+        "Do not change what handlers return": "found",
+        "`a.py` returns `int` / route handlers expect a list.": "not-clear",
+        "Change what handlers return": "wrong",
+        "The importer, exporter, mailer and biller change what handlers return": "not-clear",
+        "The build is green.": "missing",
+    },
+    "Never use globals in this project.": {
+        "No globals in the project": "found",
+        "No loop over the widgets of the project reads globals twice while painting": "not-clear",
+    },
+    "Always put composition above inheritance.": {
+        "Put composition above inheritance": "found",
+        "Put inheritance above composition": "not-clear",
+    },
+    "Log lines must always be JSON.": {
+        "Log lines are JSON": "found",
+        "Log lines: JSON no": "not-clear",
+    },
+    "Always build the metricts from the output files.": {
+        "Build metrics from the output files": "found",
+    },
+    "Never work outside /home/x/shop/backend/src/.": {
+        "No work outside `backend/src/`": "found",
+        "Work outside goes on in `backend/src/`": "not-clear",
+        "No work outside `frontend/src/`": "not-clear",
+    },
+    "All user-facing strings must go via AppLocalizations.": {
+        "User-facing strings go via AppLocalizations": "found",
+        "User-facing strings go via ARB keys": "not-clear",
+        "Added user-facing strings that go via AppLocalizations": "not-clear",
+    },
+    "Always use AnimDurations tokens from tokens.dart.": {
+        "AnimDurations tokens come from `lib/tokens.dart`": "found",
+        "AnimDurations tokens: fast=150ms, slow=500ms": "not-clear",
+    },
+    "Always set a fixed value on any CircularProgressIndicator, please.": {
+        "Fetch button with loading state (CircularProgressIndicator), save button": "missing",
+    },
+    "Never use more than 5 workers per queue.": {
+        "Never more than 5 workers per queue": "found",
+        "Never use more workers per queue than the machine has": "not-clear",
+    },
+    "Always wrap widget tests in `ProviderScope(overrides: [...])`.": {
+        "Widget tests: `ProviderScope(overrides: [...])` wrapping": "found",
+        "Widget tests: `ProviderScope(overrides: [...])`\n- Wrapping": "not-clear",
+    },
+    'From me, officially: rule 2 is now "At most 5 attempts per push".': {
+        "At most 5 attempts per push": "found",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "carriage"),
+    [(said, told, carriage) for said, tellings in CARRIED.items()
+     for told, carriage in tellings.items()],
+)  # fmt: skip
+def test_an_instruction_is_found_only_where_a_line_says_it(
+    said: str, told: str, carriage: str
+) -> None:
+    (one,) = judge(f"## Notes\n- {told}", [user(said)]).standing
+    assert one.carriage == carriage
+    if carriage == "found":
+        assert one.line and one.line in told
+
+
+def test_what_is_not_clear_does_not_count_as_found() -> None:
+    said = [user("Do NOT change what handlers RETURN."), user("Never touch backend/tests/.")]
+    told = "- Route handlers return a list.\n- Never touch backend/tests/"
+    found = judge(told, said)
+    assert headline(found) == (
+        "1 of 2 standing instructions found in the summary or the kept tail; 1 not clear"
+    )
+    assert standing_lines(found)[1] == (
+        "#1 “Never touch backend/tests/.”: found in “Never touch backend/tests/”"
+    )
+    assert headline(judge(told, said[:1])) == "1 of 1 standing instruction not clear"
+    (kept,) = judge("## Goal\nFix it.", [user("Fix it.")], kept=said[1:]).standing
+    assert kept.carriage is Carriage.KEPT
 
 
 # standing instructions ----------------------------------------------------------------------------

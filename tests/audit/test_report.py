@@ -189,6 +189,7 @@ def test_all_forms_tell_the_same_figures(losing: Document) -> None:
         heads = next(row for row in rows if row[1:2] == ["word for word"])
         for form in (page.rows, rows):
             assert [f"#{at}", *(cells[name] for name in heads[1:])] in form
+    assert any(rule["line"] for one in told["compactions"] for rule in one["standing"])
     for form in (page.text, text.replace("\\", "")):
         assert RULE_OF_THUMB in form
         assert "$1.7500" in form
@@ -198,6 +199,8 @@ def test_all_forms_tell_the_same_figures(losing: Document) -> None:
             for loss in one["losses"]:
                 assert loss["cause"] in form and loss["prevention"] in form
             assert one["headline"] in form
+            for rule in one["standing"]:
+                assert rule["carriage"] != "found" or f"found in “{rule['line']}”" in form
             for finding in one["findings"]:
                 assert finding["reason"] in form
 

@@ -88,12 +88,9 @@ def template_environment(templates: Mapping[str, str], *, is_html: bool) -> Envi
     and transcripts. What a template prints is made readable and escaped."""
     environment = Environment(
         loader=DictLoader(dict(templates)),
-        autoescape=is_html,
-        finalize=_readable if is_html else _markdown_escaped,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+        autoescape=is_html, finalize=_readable if is_html else _markdown_escaped,
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
     environment.filters |= {
         "number": lambda value: f"{value:,}",
         "moment": moment,
@@ -106,6 +103,7 @@ def template_environment(templates: Mapping[str, str], *, is_html: bool) -> Envi
         "headline": words.headline,
         "not_carried": words.not_carried_words,
         "sought": words.sought_words,
+        "standing_lines": words.standing_lines,
         "verdict": verdict_words,
         "known": words.PROVENANCE_TITLES.get,
         "needs_words": words.needs_words,
@@ -356,6 +354,13 @@ def _compaction(part: CompactionPart) -> Json:
         "readable": fidelity.is_readable,
         "headline": headline(fidelity),
         "instructions": fidelity.instructions,
+        "standing": [
+            {
+                "text": one.fact.text, "sources": list(one.fact.sources),
+                "carriage": one.carriage.value, "line": one.line or None,
+            }
+            for one in fidelity.standing
+        ],
         "findings": _findings(part),
         "not_carried": {kind.value: len(facts) for kind, facts in fidelity.not_carried.items()},
         "sections": [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from html import escape
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent, QTextCursor
@@ -16,13 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.findings import Finding, SummaryPlace
+from explorer.audit.findings import Fidelity, Finding, SummaryPlace
 from explorer.audit.words import (
     RULE_OF_THUMB,
     UNREADABLE_SUMMARY,
     headline,
     section_words,
     size_words,
+    standing_lines,
     standing_words,
     unreadable_words,
 )
@@ -41,6 +44,7 @@ ELSEWHERE = (
     "What was kept word for word is on the page Ledger, what was done again after it under "
     "Needed again."
 )
+_MORE = re.compile(r"[\d,]+ more(?=\.$)")
 
 
 class SummaryReading(QPlainTextEdit):
@@ -265,9 +269,7 @@ class FidelityPage(QWidget):
         self.headline.setWordWrap(True)
         bind_font(self.headline, lambda: ui_font(1, bold=True))
         self.given = ClickLabel(self._body)
-        self.given.link.connect(
-            lambda link: self.entry_requested.emit(int(link.removeprefix("entry:")))
-        )
+        self.given.link.connect(self._follow)
         self.pages = Tabs(self._body)
         self.pages.setDocumentMode(True)
         self.pages.setUsesScrollButtons(True)
@@ -364,9 +366,7 @@ class FidelityPage(QWidget):
         self.detail.no_mending = no_mending
         self.headline.setText(f"{headline(found)}.")
         self.headline.setToolTip(RULE_OF_THUMB)
-        given = standing_words(found)
-        self.given.set_words(entry_links(given), given)
-        self.given.setVisible(bool(given))
+        self._show_given(found)
         self.pages.setTabText(FINDINGS, f"Findings ({len(found.findings):,})")
         self.reading.show_summary(audited.summary)
         sentences = (f"The text of {audited.name}, as it is stored.", size_words(found),
@@ -375,6 +375,23 @@ class FidelityPage(QWidget):
         self.list.findings.show_findings(found)
         self.list.select_row(self.list.findings.first_finding())
         self._places.setCurrentIndex(2)
+
+    def _show_given(self, found: Fidelity) -> None:
+        """Name the first standing instructions; ``8 more`` is a link to all of them."""
+        given = standing_words(found)
+        self.given.set_words(_MORE.sub(r'<a href="more:">\g<0></a>', entry_links(given)), given)
+        self.given.setToolTip("".join(f"<p>{escape(line)}</p>" for line in standing_lines(found)))
+        self.given.setVisible(bool(given))
+
+    def _follow(self, link: str) -> None:
+        if link != "more:":
+            self.entry_requested.emit(int(link.removeprefix("entry:")))
+        elif self.shown is not None:
+            lines = standing_lines(self.shown.fidelity)
+            # What is quoted may have numbers of its own: only the first names an entry.
+            parted = (line.partition(" ") for line in lines)
+            linked = (f"{entry_links(entry)} {escape(rest)}" for entry, _, rest in parted)
+            self.given.set_words("<br>".join(linked), "\n".join(lines))
 
     def _finding_chosen(self, finding: Finding | None) -> None:
         self.detail.show_finding(finding)
