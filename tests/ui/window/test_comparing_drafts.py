@@ -91,9 +91,7 @@ async def test_another_try_costs_nothing_and_is_committed(house: House) -> None:
     live.press_button("Compare", live.window.compaction)
     window = await live.dialog(CompareDraftsWindow)
     await whole(live, window)
-    first = live.session.fidelity.drafts()[0][0]
-    newest = max(live.document.tree.columns.compactions)
-    assert window.checked() == [SummaryKey("draft", first.id), SummaryKey("entry", newest)]
+    assert "alone" in window.facts.text(), "a draft is at another place than what was made before"
     assert window.trying.model.currentData() == "offline/extractive"
     assert "free" in window.trying.button.text()
     window.trying.instructions.setFocus()

@@ -131,7 +131,7 @@ def likely(
     document: Document, keys: Sequence[SummaryKey], first: SummaryKey | None
 ) -> list[SummaryKey]:
     """What is checked at first: drafts beside each other, a compaction beside the one before it,
-    a branch summary beside another; where there is nothing of the kind, the next of the list."""
+    a branch summary beside another."""
     tree = document.tree
     wanted = first if first is not None and first in keys else keys[0]
     if wanted.kind == "draft":
@@ -145,7 +145,6 @@ def likely(
         ]
         before = [key for key in alike if key.number < wanted.number]
         others = before or alike
-    others = others or [key for key in keys if key != wanted]
     return [*others[:1], wanted]
 
 
