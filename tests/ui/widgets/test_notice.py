@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
@@ -28,6 +29,8 @@ def strip(app: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Notice
     window.show()
     window.activateWindow()
     box.setFocus()
+    # Wherever the pointer was left, it is over neither of them now.
+    QTest.mouseMove(window, QPoint(1, 1))
     settle()
     yield strip
 
