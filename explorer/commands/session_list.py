@@ -94,7 +94,8 @@ def _counted(bench: Workbench) -> Library:
         write_progress("")
     if left:
         print(
-            f"{left:,} sessions are not counted yet; that goes on whenever the program runs.",
+            f"Not counted yet: {left:,} of {len(library.rows):,} sessions. That goes on whenever "
+            "the program runs.",
             file=sys.stderr,
         )
     return library
