@@ -227,7 +227,11 @@ def _in_short(text: str) -> str:
 
 def sought_words(fidelity: Fidelity) -> str:
     """What was looked for in vain, of the groups without findings: ``contradictions``; or empty."""
-    return ", ".join(words for group, words in _GROUP_SOUGHT.items() if not fidelity.of(group))
+    empty = [group for group in _GROUP_SOUGHT if not fidelity.of(group)]
+    if Group.INSTRUCTION in empty and fidelity.count(Carriage.UNCLEAR):
+        # Some may be missing after all.
+        empty.remove(Group.INSTRUCTION)
+    return ", ".join(_GROUP_SOUGHT[group] for group in empty)
 
 
 def not_carried_words(fidelity: Fidelity) -> str:

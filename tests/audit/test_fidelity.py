@@ -17,6 +17,7 @@ from explorer.audit.words import (
     finding_words,
     headline,
     not_carried_words,
+    sought_words,
     standing_lines,
     standing_words,
 )
@@ -139,7 +140,9 @@ def test_what_is_not_clear_does_not_count_as_found() -> None:
     assert standing_lines(found)[1] == (
         "#1 “Never touch backend/tests/.”: found in “Never touch backend/tests/”"
     )
-    assert headline(judge(told, said[:1])) == "1 of 1 standing instruction not clear"
+    unclear = judge(told, said[:1])
+    assert headline(unclear) == "1 of 1 standing instruction not clear"
+    assert "missing instructions" not in sought_words(unclear), "it may be missing after all"
     (kept,) = judge("## Goal\nFix it.", [user("Fix it.")], kept=said[1:]).standing
     assert kept.carriage is Carriage.KEPT
 

@@ -54,7 +54,7 @@ async def test_groups_with_findings_and_one_folded_line(house: House) -> None:
     assert "“No new dependencies.”: found in “No new dependencies.”" in page.given.text()
     sought, _carried = page.list.findings.rows
     assert isinstance(sought, NotFound)
-    assert sought.note == "missing instructions, open work that is not named, contradictions"
+    assert sought.note == "open work that is not named, contradictions"
     page = await fidelity(live)
     said = "1 of 8 standing instructions not found in the summary or the kept tail; 2 not clear."
     assert page.headline.text() == said
