@@ -118,6 +118,8 @@ class Fidelity(Struct, frozen=True):
     """Tokens of the summary."""
     is_readable: bool = True
     """False: the summary's text cannot be read, and nothing is known of it."""
+    is_comparable: bool = True
+    """False: the file begins with the compaction, and what it took the place of is not in it."""
     kept: int = 0
     """Where it cannot be read: the entries from before it that the context holds word for word."""
     standing: tuple[Standing, ...] = ()

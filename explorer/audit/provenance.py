@@ -150,7 +150,8 @@ def cost_known(calls: int, unpriced: int, by_price_list: int = 0) -> Known:
     if calls > unpriced:
         parts.append(f"recorded for {calls - unpriced:,}")
     if unpriced > by_price_list:
-        parts.append(f"without {unpriced - by_price_list:,} that have neither")
+        neither = unpriced - by_price_list
+        parts.append(f"without {neither:,} that {'has' if neither == 1 else 'have'} neither")
     return Known(Provenance.INFERRED, f"{', '.join(parts)}.")
 
 
@@ -162,7 +163,8 @@ def spending_known(spent: UsageSum) -> Known:
         return known
     why = []
     if spent.uncounted:
-        silent = f"{spent.uncounted:,} calls were counted before the answer was written"
+        were = "call was" if spent.uncounted == 1 else "calls were"
+        silent = f"{spent.uncounted:,} {were} counted before the answer was written"
         why.append(f"{silent}, or not at all.")
     if spent.low_priced:
         why.append(

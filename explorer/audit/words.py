@@ -155,12 +155,15 @@ def unread_words(compactions: Sequence[int]) -> str:
 
 
 NOTHING_FOUND = "Nothing found missing, nothing wrong. The rules see only clear cases"
+NOTHING_BEFORE = "What it summarized is not in the file: what it left out cannot be told"
 
 
 def headline(fidelity: Fidelity) -> str:
     """What was found of a summary, in a sentence."""
     if not fidelity.is_readable:
         return unreadable_words(fidelity).removesuffix(".")
+    if not fidelity.is_comparable:
+        return NOTHING_BEFORE
     missing = len(fidelity.of(Group.INSTRUCTION))
     parts = []
     if fidelity.instructions:
@@ -171,6 +174,8 @@ def headline(fidelity: Fidelity) -> str:
             parts.append(f"{missing} of {total} not found in the summary or the kept tail")
         elif found:
             all_of = total if fidelity.instructions == 1 else f"All {total}"
+            if fidelity.instructions == 2:
+                all_of = "Both standing instructions"
             what = all_of if found == fidelity.instructions else f"{found} of {total}"
             parts.append(f"{what} found in the summary or the kept tail")
         if unclear:
@@ -227,6 +232,8 @@ def _in_short(text: str) -> str:
 
 def sought_words(fidelity: Fidelity) -> str:
     """What was looked for in vain, of the groups without findings: ``contradictions``; or empty."""
+    if not fidelity.is_comparable:
+        return ""
     empty = [group for group in _GROUP_SOUGHT if not fidelity.of(group)]
     if Group.INSTRUCTION in empty and fidelity.count(Carriage.UNCLEAR):
         # Some may be missing after all.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.audit.branch_audit import Origin, branch_audit
 from explorer.audit.difference import Candidate
@@ -96,6 +97,8 @@ class Auditor:
                 summary, made.summarized, kept, made.earlier, made.changed, cancelled
             )
         above = session.tree.columns.parent[entry]
+        if above < 0:
+            result = replace(result, is_comparable=False)
         audited = Audited(f"compaction #{entry}", entry, summary, result, above)
         self._found[key] = audited
         return audited

@@ -143,6 +143,7 @@ def test_what_is_not_clear_does_not_count_as_found() -> None:
     unclear = judge(told, said[:1])
     assert headline(unclear) == "1 of 1 standing instruction not clear"
     assert "missing instructions" not in sought_words(unclear), "it may be missing after all"
+    assert headline(Fidelity(instructions=2)).startswith("Both standing instructions found in")
     (kept,) = judge("## Goal\nFix it.", [user("Fix it.")], kept=said[1:]).standing
     assert kept.carriage is Carriage.KEPT
 

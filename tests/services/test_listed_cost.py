@@ -65,7 +65,7 @@ def test_the_sums_tell_what_is_recorded_from_what_is_worked_out(
     assert known.provenance is Provenance.INFERRED
     assert known.basis == (
         "Worked out from the tokens and the model's listed prices for 2 of 3 calls, "
-        "without 1 that have neither."
+        "without 1 that has neither."
     )
 
 

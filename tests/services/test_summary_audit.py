@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from explorer.audit.difference import difference
 from explorer.audit.findings import Fidelity, Finding, Group
+from explorer.audit.words import NOTHING_BEFORE, headline, sought_words
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.facts import Fact
@@ -25,6 +26,7 @@ from explorer.services.summary_audit import (
     entry_candidate,
 )
 from explorer.workbench import Workbench
+from tests.formats.claude_lines import Lines
 
 NOTHING = "## Goal\nNothing of it all."
 
@@ -176,3 +178,19 @@ def test_a_draft_is_compared_with_all_that_is_known_of_how_it_was_made(document:
     told = recorded_inputs(document.tree, document.shared.store.drafts(document.key))
     previous = shown.preparation.previous_compaction
     assert told[made] <= {*shown.preparation.history, *shown.preparation.turn_prefix, previous}
+
+
+def test_of_a_compaction_that_its_file_begins_with_nothing_is_said_to_be_found(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    lines = Lines()
+    lines.boundary("b", None)
+    lines.summary("s", "Always run the tests before a commit.")
+    lines.user("u", "Go on.")
+    path = tmp_path / "session.jsonl"
+    lines.write(path)
+    document = bench.open_blocking(bench.import_blocking(path).key)
+    (entry,) = document.tree.columns.compactions
+    assert document.tree.columns.parent[entry] < 0, "nothing is before it"
+    found = Auditor(document).compaction(entry).fidelity
+    assert headline(found) == NOTHING_BEFORE and not sought_words(found)
