@@ -113,6 +113,8 @@ async def test_a_moment_after_which_nothing_was_needed_again_is_told(
     assert page.part.where.accessibleName().startswith("After compaction #1")
     assert [row.compaction for row in page.model.rows if isinstance(row, NeededAfter)] == [1, 5]
     assert page.summary.text().startswith("At least 1 file read again; ")
+    live.keys("Ctrl+4")
+    assert page.table.isVisible() and not page.summary.isVisible(), "the row of #5 says the same"
 
 
 async def test_right_after_a_compaction_nothing_is_judged(house: House) -> None:

@@ -229,7 +229,9 @@ class NeededPage(QWidget):
     def _build(self) -> QWidget:
         page = QWidget(self._pages)
         column = column_in(page, 0)
-        column.addLayout(inset(self.summary, (S16, S8, S16, S8)))
+        self._head = QWidget(page)
+        column_in(self._head, 0).addLayout(inset(self.summary, (S16, S8, S16, S8)))
+        column.addWidget(self._head)
         column.addWidget(self.table, 1)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.part)
@@ -243,8 +245,9 @@ class NeededPage(QWidget):
         first = next((row for row in rows if isinstance(row, NeededAfter) and row.needs), None)
         self.table.show_rows(rows, chosen if chosen in rows else first)
         self.summary.setText(path_words(found))
-        # Of a single compaction the chosen row says the same, and its rows are seen sooner.
-        self.summary.setVisible(len(found.after) > 1 or not rows)
+        # Where one compaction has all of it, its row says the same.
+        is_one = sum(bool(one.needs or one.in_doubt) for one in found.after) == 1
+        self._head.setVisible(not (rows and is_one) or found.unfollowed >= 0)
         icon, title, text = NOTHING_NEEDED if found.after else NOTHING_COMPACTED
         if found.unfollowed >= 0:
             icon, title = LOOKING[0], unfollowed_words(found.unfollowed)
