@@ -229,10 +229,19 @@ def call_title(name: str, arguments: object) -> str:
             value = arguments.get(key)
             if isinstance(value, str) and value:
                 return f"{name} {first_line(without_folder(value))}"
-        if arguments:
-            try:
-                given = json.dumps(arguments, ensure_ascii=False)
-                return f"{name} {given if len(given) <= 80 else f'{given[:79]}…'}"
-            except RecursionError:
-                return f"{name} {{…}}"
+        given = ", ".join(
+            f"{key} {_value(value)}" for key, value in arguments.items() if value not in ("", None)
+        )
+        if given:
+            given = first_line(given)
+            return f"{name} {given if len(given) <= 80 else f'{given[:79]}…'}"
     return name
+
+
+def _value(value: object) -> str:
+    if isinstance(value, str):
+        return " ".join(value[:PREVIEW_UNITS].split())
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "…"

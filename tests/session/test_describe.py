@@ -277,9 +277,10 @@ def test_a_call_says_its_most_telling_argument() -> None:
     assert call_title("bash", {"command": "cd /srv/app && git diff"}) == "bash git diff"
     assert call_title("bash", {"command": "cd /srv/app"}) == "bash cd /srv/app"
     assert call_title("read", {"command": "x", "path": "a.py"}) == "read a.py"
-    assert call_title("odd", {"count": 1}) == 'odd {"count": 1}'
+    assert call_title("odd", {"count": 0, "all": True}) == "odd count 0, all true"
+    assert call_title("odd", {"text": "", "at": [1, 2]}) == "odd at [1, 2]"
     long = call_title("odd", {"words": "so many " * 20})
-    assert long.startswith('odd {"words": "so many') and long.endswith("…")
+    assert long.startswith("odd words so many") and long.endswith("…")
     asked = {"description": "Look at the rules", "prompt": "Read AGENTS.md and say ..."}
     assert call_title("Agent", asked) == "Agent Look at the rules"
     assert call_title("none", {}) == call_title("none", None) == "none"
@@ -288,7 +289,7 @@ def test_a_call_says_its_most_telling_argument() -> None:
     deep: Any = 1
     for _ in range(100_000):
         deep = {"x": deep}
-    assert call_title("deep", deep) == "deep {…}"
+    assert call_title("deep", deep) == "deep x …"
 
 
 @pytest.mark.parametrize("kind", ["custom", "label", "session_info", "model_change"])
