@@ -134,6 +134,7 @@ class AppState(QObject):
         self.chosen = Chosen()
         """What the session shown chose for itself."""
         self._recorded_window: int | None = None
+        self._inferred_window = 0
         self._before_trial: Chosen | None = None
         self._models: dict[str, str] = {}
         self.profile: Profile = PROFILES["explorer"]
@@ -195,7 +196,7 @@ class AppState(QObject):
     @property
     def ground(self) -> Ground:
         """The settings below the choices of a session, as they are now."""
-        values = with_window(self.values, self._recorded_window)
+        values = with_window(self.values, self._recorded_window or self._inferred_window)
         return Ground(values, self.preferences.profile, self.profiles)
 
     @property
@@ -212,10 +213,15 @@ class AppState(QObject):
 
     def read_window(self) -> None:
         """Follow the window that the session shown records at its leaf. Raises StoreError."""
-        recorded = self.document.usage.recorded_window if self.document is not None else None
-        if recorded != self._recorded_window:
-            self._recorded_window = recorded
+        before = self._recorded_window, self._inferred_window
+        self._take_windows(self.document)
+        if before != (self._recorded_window, self._inferred_window):
             self._rule()
+
+    def _take_windows(self, document: Document | None) -> None:
+        usage = document.usage if document is not None else None
+        self._recorded_window = usage.recorded_window if usage is not None else None
+        self._inferred_window = usage.inferred_window if usage is not None else 0
 
     def read_profiles(self) -> None:
         """Take up the user's profiles, as their files are now."""
@@ -379,7 +385,7 @@ class AppState(QObject):
         """The rules stored with a session; one without follows the settings."""
         self.project = project_of(document.header.cwd)
         self.chosen = Chosen()
-        self._recorded_window = document.usage.recorded_window
+        self._take_windows(document)
         choices = document.choices.all()
         names = (SUMMARY_MODEL, AGENT_MODEL)
         self._models = {n: str(choices[n]) for n in names if isinstance(choices.get(n), str)}

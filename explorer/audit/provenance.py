@@ -76,8 +76,8 @@ def window_known(made_here: bool) -> Known:
         return Known(Provenance.EXACT, "The window by which this program sends and compacts.")
     return Known(
         Provenance.INFERRED,
-        "The window that is set, or that of the agent's model now where that is smaller. The model "
-        "of the session may have had another.",
+        "The window that is set; of Claude's models a million where the session outgrew the "
+        "smaller one. The model of the session may have had another.",
     )
 
 

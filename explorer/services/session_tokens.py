@@ -20,7 +20,7 @@ from explorer.compaction.context_size import (
     sizes_around,
 )
 from explorer.compaction.path_view import EntrySizes, entry_tokens
-from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile import DEFAULT_WINDOW, PROFILES, Profile
 from explorer.formats.registry import adapter_of
 from explorer.models.catalogue import ListedCost, cost_of, listed_cost, no_listed_cost
 from explorer.models.client import ModelInfo, Usage
@@ -47,6 +47,8 @@ from explorer.tokens.counters import (
     count_entry,
 )
 
+CLAUDE_LARGE = 1_000_000
+"""Tokens of the larger window of Claude's models."""
 AT_ONCE = 250
 """Lines read between two looks at whether anyone still waits."""
 
@@ -75,6 +77,8 @@ class SessionUsage:
         no cost."""
         if not self._is_ours:
             self.listed_cost = partial(listed_cost, prices=info)
+        self._measured, self._largest = 0, 0
+        """Entries looked at for the largest count of a provider's, and that."""
         self._prompts: dict[int, int] = {}
         """Prompt tokens by reply, as far as they were asked for."""
         self._ledger = UsageLedger()
@@ -156,6 +160,25 @@ class SessionUsage:
             return None
         usage = self._payloads.entry(reply).usage if reply >= 0 else None
         return usage.window if usage is not None else 0
+
+    @property
+    def inferred_window(self) -> int:
+        """Tokens of the window that another agent must have had, which recorded none; 0 where
+        nothing tells. Claude's models have windows of two sizes: the session outgrew the smaller.
+        Raises StoreError."""
+        if self.recorded_window != 0:
+            return 0
+        columns = self._log.tree.columns
+        new = columns.usage[self._measured :]
+        if new:
+            self._largest = max(self._largest, max(new))
+            self._measured += len(new)
+        if self._largest <= DEFAULT_WINDOW:
+            return 0
+        # Claude Code writes lines of its own under a name in angle brackets.
+        models = [name for name in columns.models if name and not name.startswith("<")]
+        is_claude = bool(models) and all("claude" in name for name in models)
+        return CLAUDE_LARGE if is_claude else 0
 
     def _read(
         self, tree: SessionTree, entries: list[int], totals: list[int]

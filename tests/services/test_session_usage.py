@@ -189,6 +189,22 @@ def test_first_counts_of_an_imported_session_are_a_lower_bound(
     assert document.usage.recorded_window == 0, "Claude Code knows it, the file does not say it"
 
 
+@pytest.mark.parametrize(
+    ("model", "prompt", "window"),
+    [("claude-opus-5", 250_000, 1_000_000), ("claude-opus-5", 190_000, 0), ("m-1", 250_000, 0)],
+)
+def test_a_session_that_outgrew_the_smaller_window_of_claude_had_the_larger(
+    bench: Workbench, tmp_path: Path, model: str, prompt: int, window: int
+) -> None:
+    spent = {"input_tokens": prompt, "output_tokens": 10}
+    lines = Lines().user("u1", "hi").reply("a1", "msg_1", "Hello.", model=model, usage=spent)
+    less = {"input_tokens": 30_000, "output_tokens": 10}
+    lines.user("u2", "go on").reply("a2", "msg_2", "Done.", model=model, usage=less)
+    path = lines.write(tmp_path / f"{SESSION}.jsonl")
+    usage = bench.open_blocking(bench.import_blocking(path).key).usage
+    assert (usage.recorded_window, usage.inferred_window) == (0, window)
+
+
 def test_who_stops_waiting_and_asks_again_counts_nothing_twice(document: Document) -> None:
     async def go() -> None:
         wanted = asyncio.ensure_future(document.usage.follow(gently=True))

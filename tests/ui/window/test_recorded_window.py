@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.formats.claude_lines import Lines
 from tests.formats.codex_rollouts import Rollout
 from tests.ui.window.house import House
 
@@ -27,6 +28,19 @@ async def test_a_window_that_nobody_recorded_is_never_said_to_be_passed(
     live = await house.start(made.write(tmp_path))
     gauge = live.window.header.gauge
     await live.until(lambda: gauge.text() == "350k / window unknown", "the gauge")
+
+
+async def test_the_window_that_a_session_of_claude_outgrew_is_not_taken_for_its_own(
+    house: House, tmp_path: Path
+) -> None:
+    spent = {"input_tokens": 401_800, "output_tokens": 10}
+    lines = Lines().user("u", "hi").reply("a", "m", "Hi.", model="claude-opus-5", usage=spent)
+    live = await house.start(lines.write(tmp_path / "session.jsonl"))
+    gauge = live.window.header.gauge
+    await live.until(lambda: gauge.text() == "401.8k / 1M", "the larger window")
+    live.keys("Ctrl+3")
+    await live.idle()
+    assert live.window.compaction.setup.window_size.value() == 1_000_000
 
 
 async def test_a_window_that_a_person_chose_counts(house: House, tmp_path: Path) -> None:
