@@ -11,7 +11,7 @@ from shiboken6 import isValid
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
-from explorer.models.catalogue import EXTRACTIVE, ModelInfo
+from explorer.models.catalogue import ModelInfo
 from explorer.services.document import Document
 from ui.compaction.ledger import PartitionModel, VerdictReason
 from ui.compaction.notices import LeafNoticeStrip
@@ -21,6 +21,7 @@ from ui.compaction.words import is_possible
 from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, small_font
 from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
+from ui.widgets.instructions_note import InstructionsNote
 from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.panels import CollapsibleSection, WholeArea, column_in, reach_behind, row, section
 from ui.widgets.terms import meaning
@@ -193,22 +194,8 @@ class SetupPage(QWidget):
         self.request.clicked.connect(self.request_asked)
         column.addLayout(row(caption, self.request, wide=caption))
         column.addWidget(self.instructions)
-        self.picks = Caption(
-            "Without a language model: lines with these words, or of a kind named (errors, files), "
-            "are picked; nothing is reworded.",
-            part, wraps=True,
-        )  # fmt: skip
-        self.picks.setToolTip(
-            "It follows “keep the port numbers”, “focus on the parser”, “skip the tests”; no "
-            "language, form or length that is asked for"
-        )
-        self.picks.hide()
-        column.addWidget(self.picks)
-        self.instructions.textChanged.connect(self._say_what_is_followed)
-
-    def _say_what_is_followed(self) -> None:
-        has_words = bool(self.instructions.toPlainText().strip())
-        self.picks.setVisible(has_words and self.chosen_model() == EXTRACTIVE)
+        self.note = InstructionsNote(self.instructions, self.chosen_model, part)
+        column.addWidget(self.note)
 
     def _build_foot(self) -> None:
         foot = self.outcome_part = OutcomePart(self)
@@ -219,7 +206,7 @@ class SetupPage(QWidget):
         self.summarize, self.model, self.price = foot.summarize, foot.model, foot.price
         foot.summarize_asked.connect(self.summarize_asked)
         foot.model_chosen.connect(self.model_chosen)
-        foot.model_chosen.connect(self._say_what_is_followed)
+        foot.model_chosen.connect(self.note.refresh)
         self.notice = LeafNoticeStrip(self)
         # The line between it and the controls is on its other side.
         self.notice.setProperty("foot", True)
@@ -347,7 +334,7 @@ class SetupPage(QWidget):
     def set_models(self, models: list[ModelInfo], chosen: str) -> None:
         """Set the models that can summarize."""
         self.outcome_part.set_models(models, chosen)
-        self._say_what_is_followed()
+        self.note.refresh()
 
     def chosen_model(self) -> str:
         """The id of the model chosen; empty when there is none."""
