@@ -430,3 +430,15 @@ def test_a_failure_that_does_not_say_of_what_is_left_out() -> None:
     summary = run(talk)
     assert "tea.css" in summary
     assert "Exit code" not in summary
+
+
+def test_frames_of_drawings_and_tables_in_an_earlier_summary_are_no_items() -> None:
+    drawn = "┌────────┐\n│ SHOP   │\n├────────┤\n| Task | Who |\n|------|-----|\n| Tea | Kim |\n}],"
+    request = summary_request(
+        "[User]: Build the cart of the shop.", f"## Goal\nA shop for tea.\n{drawn}", limit=1_200
+    )
+    summary = summarize(request, lambda: False)
+    assert "A shop for tea." in summary
+    assert "| Tea | Kim |" in summary
+    for frame in ("┌", "│", "├", "|---", "}]"):
+        assert frame not in summary
