@@ -227,7 +227,7 @@ class RunOutput:
             case CompactionEnded() if change.entry >= 0:
                 self._summary.compactions.append(change.entry)
                 before, after = change.tokens_before, change.tokens_after
-                self._aside(f"compacted: entries {before:,} -> {after:,} tokens",
+                self._aside(self._compacted(change),
                             {"event": "compaction_ended", "entry": self._id(change.entry),
                              "tokens_before": before, "tokens_after": after})  # fmt: skip
             case CompactionEnded():
@@ -240,6 +240,17 @@ class RunOutput:
                              "saved": saved})  # fmt: skip
             case _:
                 return
+
+    def _compacted(self, change: CompactionEnded) -> str:
+        """What a compaction did, and how to read its summary."""
+        document, entry = self._document, change.entry
+        parent = document.tree.columns.parent[entry]
+        messages = (len(document.context(at).messages) for at in (parent, entry))
+        return (
+            "compacted: {:,} messages before, {:,} after with the summary; ".format(*messages)
+            + f"the entries took {change.tokens_before:,} tokens and take {change.tokens_after:,} "
+            f"now. To see them: session-explorer context {document.key} --at {self._id(entry)}"
+        )
 
     def waiting(self, words: str) -> None:
         """Print what the summarizer is waited for, once."""

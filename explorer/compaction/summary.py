@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from explorer.compaction.file_ops import FileChange, FileChangeKind
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile
+from explorer.session.text import says_nothing
 from explorer.tokens.estimate import estimate_text
 
 SPLIT_HEADING = "**Turn Context (split turn):**"
@@ -101,7 +102,8 @@ def finish(
     """The summary as it is stored: the answers merged, the files at the end.
 
     An empty ``history`` means that none was asked for; in the corrected profile the previous
-    summary then stands in its place, word for word (B7, E2).
+    summary then stands in its place, word for word (B7, E2), and one whose every section says that
+    there is nothing is left out: what the split turn says would belie it.
     """
     profile = preparation.profile
     if profile.prefix_only == "carry":
@@ -109,8 +111,16 @@ def finish(
             history = previous_summary
         history = _with_earlier_turns(strip_files(history).strip())
         prefix = without_repeated(strip_files(prefix).strip(), history)
+        if prefix and not previous_summary and not _tells(history):
+            history = ""
     text = merge_summaries(history, prefix)
     return text + files_footer(preparation)
+
+
+def _tells(summary: str) -> bool:
+    """Whether any section of a summary says more than that there is nothing."""
+    lines = (line.strip() for line in summary.splitlines() if not line.startswith("#"))
+    return not all(says_nothing(line) for line in lines)
 
 
 _SECTION = re.compile(r"^(?=#{1,6}[ \t])", re.MULTILINE)

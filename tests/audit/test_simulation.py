@@ -27,6 +27,8 @@ from explorer.audit.simulation.track import track_of
 from explorer.audit.simulation.walk import _Walk, axes, sweep
 from explorer.audit.simulation.walked_tree import Overlay
 from explorer.compaction.context_size import context_size, counted_size
+from explorer.compaction.partition import partition
+from explorer.compaction.preparation import prepare
 from explorer.compaction.profile import PROFILES, VARIANTS, Settings
 from explorer.compaction.pruning import plan_pruning
 from explorer.compaction.triggers import Guards
@@ -346,7 +348,18 @@ def test_summaries_are_as_large_as_chosen_or_as_those_of_the_session(
     told = simulate(tree, leaf, small("explorer"), known=known).compactions
     assert (told[0].summary, told[0].assumed) == (777, False)
     assert told[1].assumed
-    assert "preview" in summary_size((), None, 0.1).words
+    assert "preview" in summary_size((), None).words
+
+
+def test_a_walk_expects_summaries_of_the_size_that_a_preview_expects(tmp_path: Path) -> None:
+    file = write_session(tmp_path / "plain.jsonl", 300, branches=False, compactions=False)
+    tree, leaf = read(file)
+    policy = small("explorer")
+    found = simulate(tree, leaf, policy)
+    first = found.compactions[0]
+    shown = partition(prepare(tree, first.entry, policy.profile, policy.settings))
+    assert first.summary == shown.tokens_after_estimate - shown.tokens_kept > 0
+    assert "2 %" in found.summaries.words
 
 
 def test_the_line_through_what_providers_counted() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -172,6 +173,19 @@ def test_a_script_is_played_to_its_end_without_a_prompt() -> None:
     assert Path(done["workspace"]).is_relative_to(paths.data_dir())
     again = document("run", "--model", "offline/scenario-till", "--session", str(done["session"]))
     assert again["error"] == "The script is over; nothing is left to play."
+
+
+def test_what_a_compaction_of_a_run_did_is_said_in_words() -> None:
+    _, _, err = called("run", "--model", "offline/scenario-till", "--yes")
+    (line,) = [line for line in err.splitlines() if line.startswith("compacted: ")]
+    found = re.fullmatch(
+        r"compacted: (\d+) messages before, (\d+) after with the summary; the entries took "
+        r"([\d,]+) tokens and take ([\d,]+) now\. To see them: session-explorer (.+)",
+        line,
+    )
+    assert found is not None, line
+    seen = document(*found[5].split())
+    assert len(seen["messages"]) == int(found[2]) < int(found[1])
 
 
 # a provider ---------------------------------------------------------------------------------------

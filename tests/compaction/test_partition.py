@@ -44,12 +44,17 @@ def test_tokens_per_verdict_add_up() -> None:
 
 def test_the_size_afterwards_is_guessed_as_what_is_kept_and_a_summary() -> None:
     parts = session_of_all().partition(10)
-    # The update is not shorter than what it updates, the prefix a tenth of what it tells.
-    assert parts.tokens_after_estimate == 10 + 30 + 2
-    capped = session_of_all()
-    capped.user(500_000)
-    capped.user(10)
-    assert capped.partition(10).tokens_after_estimate == 10 + 16_384 * 4 // 5
+    # An update is as long as what it updates and a fiftieth of what is new.
+    assert parts.tokens_after_estimate == 10 + 30
+    longer = session_of_all()
+    longer.user(5_000)
+    longer.user(10)
+    assert longer.partition(10).tokens_after_estimate == 10 + 30 + 5_050 // 50
+    longer.user(1_000_000)
+    longer.user(10)
+    assert longer.partition(10).tokens_after_estimate == 10 + 16_384 * 4 // 5
+    dropped = prefix_only().partition(10, PI)
+    assert dropped.tokens_updated == dropped.tokens_after_estimate - dropped.tokens_kept == 0
 
 
 def test_reasons_tell_each_verdict_in_a_sentence() -> None:

@@ -77,6 +77,18 @@ def test_the_prefix_does_not_say_again_what_the_history_says_word_for_word() -> 
     assert prefix in theirs, "another system's summary is its own, word for word"
 
 
+def test_a_history_of_which_nothing_is_told_is_left_out_above_a_split_turn() -> None:
+    session = prefix_only()
+    nothing = "## Goal\n- (none)\n\n## Constraints & Preferences\n- (none)"
+    prefix = "## Original Request\nNever push."
+    assert finish(session.prepared(10), nothing, prefix) == f"{SPLIT_HEADING}\n\n{prefix}"
+    assert nothing in finish(session.prepared(10), nothing, prefix, "## Goal\nold")
+    assert nothing in finish(session.prepared(10, PI), nothing, prefix)
+    assert finish(session.prepared(10), nothing) == nothing
+    told = nothing.replace("(none)", "A shop", 1)
+    assert told in finish(session.prepared(10), told, prefix)
+
+
 def test_b7_e2_the_previous_summary_is_carried_over_word_for_word() -> None:
     session = prefix_only()
     previous = "## Goal\nkeep port 8443" + LISTS

@@ -304,3 +304,141 @@ def test_stopping_ends_it_at_the_next_look(after: int) -> None:
     talk = "\n\n".join([RELEASE] * 40)
     assert summarize(summary_request(talk, limit=2_000), cancelled) == ""
     assert looks <= after + 40, "it went on"
+
+
+def test_what_a_report_says_to_the_person_is_not_done() -> None:
+    talk = """[User]: Add a retry to the uploader.
+
+[Assistant]: Hi Kim! Here's the full summary:
+
+---
+
+The uploader waits 200 ms between two tries. Here's what I changed. If you want, I can also add \
+jitter to the delays. Scanning for leftover calls...
+
+[User]: Write the docs for the uploader.
+
+[Assistant]: The page `docs/upload.md` explains the delay. Let me know if you need anything else!"""
+    summary = run(talk)
+    assert "The uploader waits 200 ms" in section(summary, "Done")
+    assert "docs/upload.md" in section(summary, "Done")
+    for chat in ("Hi Kim", "Here's", "If you want", "Let me know", "Scanning"):
+        assert chat not in summary
+
+
+def test_a_decision_that_is_only_spoken_of_is_none() -> None:
+    talk = """[User]: Plan the cache of the shop.
+
+[Assistant]: I've gathered the team to evaluate the cache decision. Great, let me bring in the \
+people for this decision. Decision: Redis holds the carts. I'll go with 300 seconds for all keys \
+because carts change rarely.
+
+[User]: Write it down in the wiki.
+
+[Assistant]: The page is written."""
+    summary = run(talk)
+    decided = section(summary, "Key Decisions")
+    assert "Redis holds the carts" in decided
+    assert "300 seconds" in decided
+    for spoken in ("gathered the team", "bring in the"):
+        assert spoken not in summary
+
+
+def test_questions_that_were_answered_and_requests_that_were_met_are_not_asked_any_more() -> None:
+    talk = """[User]: Build a shop for tea in Django.
+
+[Assistant]: The shop starts.
+
+[User]: How does the checkout handle two currencies?
+
+[Assistant]: It converts all prices to euros first.
+
+[User]: Remove it.
+
+[Assistant]: It is gone.
+
+[User]: Please rename the basket module to cart.
+
+[Assistant]: The basket module is renamed to cart.
+
+[User]: Please add invoices as PDF files.
+
+[Assistant]: Let me look at the templates.
+
+[User]: And give the tea shop a search box."""
+    goal = section(run(talk), "Goal")
+    assert "Build a shop for tea" in goal
+    assert "invoices as PDF" in goal, "no report says that they are there"
+    for over in ("two currencies", "Remove it", "basket"):
+        assert over not in goal
+
+
+def test_a_question_is_no_constraint_with_a_question_mark_or_without() -> None:
+    talk = """[User]: Is the old folder always kept, or must we drop it? Never delete backups.
+
+[Assistant]: Both are possible.
+
+[User]: do we have to support the old layout or should it only be the new one
+
+[Assistant]: Only the new one works.
+
+[User]: Go with the new one for the backups of the shop."""
+    rules = section(run(talk), "Constraints & Preferences")
+    assert "Never delete backups" in rules
+    assert "old layout" not in rules
+
+
+def test_rules_in_the_midst_of_a_long_message_are_constraints_and_reports_are_not() -> None:
+    lines = [f"The page number {n} of the shop lists teas from region {n}." for n in range(30)]
+    lines[14] = "Logged-out visitors should not see the dashboard of the shop."
+    lines[16] = "The tag retarget of the shop was never covered by any of the cases."
+    talk = f"[User]: {' '.join(lines)}\n\n[Assistant]: I see.\n\n[User]: Write the page of Assam."
+    summary = run(talk, 3_000)
+    rules = section(summary, "Constraints & Preferences")
+    assert "Logged-out visitors should not see" in rules
+    assert "tag retarget" not in rules
+
+
+def test_what_an_agent_adds_to_a_plan_is_not_the_users() -> None:
+    talk = """[User]: Implement the following plan:
+
+# Tea shop
+
+Add a page for each region of the catalogue.
+
+If you need specific details from before exiting plan mode, read the full transcript at: /a.jsonl
+
+If this plan can be broken down into multiple independent tasks, consider using the TeamCreate tool.
+
+[Assistant]: Let me read the catalogue."""
+    summary = run(talk)
+    assert "page for each region" in summary
+    assert "transcript" not in summary
+    assert "TeamCreate" not in summary
+
+
+def test_a_failure_that_does_not_say_of_what_is_left_out() -> None:
+    talk = """[User]: Look at the notes of the shop and build it.
+
+[Assistant tool calls]: run(command="./build")
+
+[Tool result]: Exit code 2
+
+[Assistant tool calls]: run(command="./pack")
+
+[Tool result]: error: the packer cannot find tea.css"""
+    summary = run(talk)
+    assert "tea.css" in summary
+    assert "Exit code" not in summary
+
+
+def test_frames_of_drawings_and_tables_in_an_earlier_summary_are_no_items() -> None:
+    drawn = "┌────────┐\n│ SHOP   │\n├────────┤\n| Task | Who |\n|------|-----|\n| Tea | Kim |\n}],"
+    request = summary_request(
+        "[User]: Build the cart of the shop.", f"## Goal\nA shop for tea.\n{drawn}", limit=1_200
+    )
+    summary = summarize(request, lambda: False)
+    assert "A shop for tea." in summary
+    assert "| Tea | Kim |" in summary
+    for frame in ("┌", "│", "├", "|---", "}]"):
+        assert frame not in summary

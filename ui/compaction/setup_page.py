@@ -21,6 +21,7 @@ from ui.compaction.words import is_possible
 from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, small_font
 from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
+from ui.widgets.instructions_note import InstructionsNote
 from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.panels import CollapsibleSection, WholeArea, column_in, reach_behind, row, section
 from ui.widgets.terms import meaning
@@ -193,6 +194,8 @@ class SetupPage(QWidget):
         self.request.clicked.connect(self.request_asked)
         column.addLayout(row(caption, self.request, wide=caption))
         column.addWidget(self.instructions)
+        self.note = InstructionsNote(self.instructions, self.chosen_model, part)
+        column.addWidget(self.note)
 
     def _build_foot(self) -> None:
         foot = self.outcome_part = OutcomePart(self)
@@ -203,6 +206,7 @@ class SetupPage(QWidget):
         self.summarize, self.model, self.price = foot.summarize, foot.model, foot.price
         foot.summarize_asked.connect(self.summarize_asked)
         foot.model_chosen.connect(self.model_chosen)
+        foot.model_chosen.connect(self.note.refresh)
         self.notice = LeafNoticeStrip(self)
         # The line between it and the controls is on its other side.
         self.notice.setProperty("foot", True)
@@ -330,6 +334,7 @@ class SetupPage(QWidget):
     def set_models(self, models: list[ModelInfo], chosen: str) -> None:
         """Set the models that can summarize."""
         self.outcome_part.set_models(models, chosen)
+        self.note.refresh()
 
     def chosen_model(self) -> str:
         """The id of the model chosen; empty when there is none."""

@@ -222,6 +222,7 @@ class RulesPart(QWidget):
         self.learn.clicked.connect(self.lesson_asked)
         self.agent = ""
         """Who wrote the session, where no profile has its rules."""
+        self._rules_used = ""
         self._lay_out()
         on_theme_changed(self._align)
         self._align()
@@ -300,13 +301,14 @@ class RulesPart(QWidget):
     def show_partition(self, shown: Partition, by_hand: bool, leaf: int) -> None:
         """Say where it is previewed, and why the cut falls where it falls."""
         self._at, self._leaf = shown.preparation.leaf, leaf
-        self._show_place()
         has_cut = isinstance(shown.preparation, Preparation)
+        used = (
+            f". No profile has the rules of {self.agent}; {self.profile.currentText()}'s are used"
+        )
+        self._rules_used = used if self.agent and has_cut else ""
+        self._show_place()
         self.learn.setVisible(not by_hand and has_cut)
-        other = f" No profile has the rules of {self.agent}, which may cut elsewhere."
-        other = other if self.agent and has_cut else ""
-        reason, plain = reason_html(shown, by_hand), plain_reason(shown, by_hand)
-        self.why.set_words(reason + escape(other), plain + other)
+        self.why.set_words(reason_html(shown, by_hand), plain_reason(shown, by_hand))
 
     def show_selected(self, entry: int) -> None:
         """Offer the preview at the entry that is selected; -1 for none."""
@@ -315,10 +317,10 @@ class RulesPart(QWidget):
 
     def _show_place(self) -> None:
         where, other, link = place_words(self._at, self._leaf, self._selected)
-        if other < 0:
-            self.place.set_words(where, where)
-        else:
-            self.place.set_words(f'{where}; <a href="at:{other}">{link}</a>', f"{where}; {link}")
+        html, plain = where, where
+        if other >= 0:
+            html, plain = f'{where}; <a href="at:{other}">{link}</a>', f"{where}; {link}"
+        self.place.set_words(html + escape(self._rules_used), plain + self._rules_used)
         self.place.setVisible(self._leaf >= 0)
 
     # what was done -----------------------------------------------------------------------------

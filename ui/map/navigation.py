@@ -37,6 +37,7 @@ from ui.branching.new_version import (
 )
 from ui.widgets.dialogs import fit, grow
 from ui.widgets.figures import count
+from ui.widgets.instructions_note import InstructionsNote
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import column_in, push_button
 
@@ -102,6 +103,11 @@ class LeavingDialog(QDialog):
         enter.activated.connect(self._go)
         layout.addWidget(self.instructions)
         self.models = ModelBox(page)
+        self.note = InstructionsNote(
+            self.instructions, lambda: str(self.models.currentData()), page
+        )
+        self.models.currentIndexChanged.connect(self.note.refresh)
+        layout.addWidget(self.note)
         self.models.setAccessibleName("Model that summarizes")
         self.models.set_models(models, model)
         layout.addWidget(self.models)
@@ -129,6 +135,7 @@ class LeavingDialog(QDialog):
     def _choice_changed(self) -> None:
         choice = self.choices.checkedId()
         self.instructions.setVisible(choice == WITH_INSTRUCTIONS)
+        self.note.refresh()
         self.models.setVisible(choice != NO_SUMMARY)
         self.go.setText("Go there" if choice == NO_SUMMARY else "Summarize")
         if choice == WITH_INSTRUCTIONS:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from explorer.compaction.partition import SUMMARY_SHARE
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.reasons import share_text
 
@@ -47,7 +48,7 @@ class Assumptions(Struct, frozen=True):
 
     summary_share: float | None = None
     """Tokens of a summary as a share of what it summarizes; None: what the session's own
-    compactions took, and without any the share that the engine's preview goes by."""
+    compactions took, and without any what the preview of a compaction guesses."""
     order_tokens: int = 0
     """What a request for a summary holds beside the conversation: orders and system prompt."""
     tool_tokens: int | None = None
@@ -141,19 +142,17 @@ def measure_of(prompts: Sequence[tuple[int, int]], ratio: float) -> Measure:
 
 
 class SummarySize(Struct, frozen=True):
-    """The share of what it tells that a summary is taken to have."""
+    """How large a summary is taken to be."""
 
-    share: float
+    share: float | None
+    """Of what it tells; None: as the preview of a compaction guesses it."""
     words: str
     """Where that is from, in a sentence."""
 
 
-def summary_size(
-    recorded: Sequence[tuple[int, int]], chosen_share: float | None, engine: float
-) -> SummarySize:
+def summary_size(recorded: Sequence[tuple[int, int]], chosen_share: float | None) -> SummarySize:
     """``recorded``: of the session's own compactions the tokens summarized and those of the
-    summary. ``chosen_share``: set by the user, or None; ``engine``: the one that the preview goes
-    by."""
+    summary. ``chosen_share``: set by the user, or None."""
     if chosen_share is not None:
         return SummarySize(
             chosen_share,
@@ -171,9 +170,9 @@ def summary_size(
             f"session's own {noun}.",
         )
     return SummarySize(
-        engine,
-        f"Summaries are taken to have {share_text(engine)} of what they tell, as the preview of a"
-        " compaction goes by; the session has none of its own.",
+        None,
+        f"A summary is taken to add {share_text(1 / SUMMARY_SHARE)} of what is new to the one that "
+        "it updates, as the preview of a compaction goes by; the session has none of its own.",
     )
 
 

@@ -28,7 +28,6 @@ from explorer.audit.simulation.simulated_context import RunningContext, TrackWei
 from explorer.audit.simulation.track import Track, track_of
 from explorer.compaction.context_size import context_size
 from explorer.compaction.messages import MAX_RESULT_UNITS
-from explorer.compaction.partition import SUMMARY_SHARE
 from explorer.compaction.path_view import SENT, entry_tokens
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Pruning
@@ -100,7 +99,7 @@ class Past(PartlyCompared, frozen=True):
 
     def summaries(self, assumptions: Assumptions) -> SummarySize:
         """How large summaries are taken to be."""
-        return summary_size(self.shares, assumptions.summary_share, 1 / SUMMARY_SHARE)
+        return summary_size(self.shares, assumptions.summary_share)
 
 
 def past_of(
@@ -302,6 +301,6 @@ class _Reading:
             prunes=tuple(self._prunings),
             not_done=(),
             measure=measure,
-            summaries=summary_size(self.shares, None, 1 / SUMMARY_SHARE),
+            summaries=summary_size(self.shares, None),
             is_recorded=True,
         )

@@ -323,7 +323,7 @@ class _Attempt:
                 return self._compactor.preview(self._overlay)
             case Summarize(shown):
                 self._shown = shown
-                previous = shown.preparation.cuts.view.summary_size
+                previous = shown.tokens_updated
                 self._summary, self._assumed = self._compactor.summary_size(
                     previous,
                     shown.tokens[Verdict.TO_SUMMARIZE] - previous,

@@ -288,8 +288,8 @@ def tokens_summarized(now: Situation) -> Answer:
     return Answer(
         f"{shown.tokens_summarized:,} tokens before #{made.first_kept} are summarized; the "
         "summarizer gets long tool results shortened. How long its summary will be is not known "
-        "before: a tenth of what is summarized is expected, or as much as the summary that it "
-        "takes the place of, where that is longer. With the "
+        "before: a fiftieth of what is new is expected, beside as much as the summary has that it "
+        "takes the place of. With the "
         f"{shown.tokens_after_estimate - shown.tokens_kept:,} tokens expected here the context"
         f"{', with what lies beyond its entries,' if shown.tokens_beyond else ''} falls from "
         f"{shown.whole_before:,} to about {shown.whole_after:,}.",

@@ -24,7 +24,7 @@ from explorer.compaction.pruning import plan_pruning
 from explorer.session.edits import pruned_at
 from tests.compaction.pruned_sessions import prune, used
 from tests.compaction.sessions import EXPLORER, Session
-from tests.ui.compaction.conftest import set_keep
+from tests.ui.compaction.conftest import MODELS, set_keep
 from tests.ui.compaction.previews import Previewed, Written
 from tests.ui.sessions import Talk
 from tests.ui.waiting import Heard, button, settle, shown_texts
@@ -369,3 +369,23 @@ def test_mnemonics_do_not_clash_with_each_other_or_the_window(panel: CompactionP
         # Menus and the inspector's tabs take these.
         taken = [*letters, *"gvhipexc"]
         assert len(taken) == len(set(taken)), sorted(labels)
+
+
+def test_what_becomes_of_instructions_without_a_language_model_is_said_beside_them(
+    panel: CompactionPanel,
+) -> None:
+    def says() -> bool:
+        return "picked as they are" in shown_texts(panel)
+
+    setup = panel.setup
+    assert not says()
+    QTest.keyClicks(setup.instructions, "Keep the port numbers")
+    settle()
+    assert says()
+    panel.set_models(MODELS, "provider/large")
+    settle()
+    assert not says()
+    panel.set_models(MODELS, "offline/extractive")
+    setup.instructions.clear()
+    settle()
+    assert not says()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog
@@ -79,15 +80,16 @@ async def test_a_cut_by_other_rules_than_the_agents_own_says_so(
     live = await house.start(session=rollout(tmp_path))
     live.keys("Ctrl+K")
     setup = live.window.compaction.setup
-    why = setup.why
-    await live.until(lambda: why.text(), "why nothing is cut")
-    assert "No profile" not in why.accessibleName(), "where nothing is cut no other rule is missed"
+    place = setup.following.place
+    await live.until(lambda: setup.why.text(), "why nothing is cut")
+    assert "No profile" not in place.text(), "where nothing is cut no other rule is missed"
     setup.keep.track.setFocus()
     live.keys("Home")
-    words = "No profile has the rules of Codex CLI, which may cut elsewhere."
-    await live.until(lambda: words in why.accessibleName() and words in why.text(), "that sentence")
+    words = "No profile has the rules of Codex CLI; Explorer's are used"
+    await live.until(lambda: words in place.accessibleName(), "that sentence")
+    assert words in unescape(place.text())
     live.session.sessions.import_files([sample_path()])
-    await live.until(lambda: "No profile" not in why.accessibleName(), "a session of pi's")
+    await live.until(lambda: "No profile" not in place.accessibleName(), "a session of pi's")
 
 
 async def test_the_status_bar_marks_a_cost_that_is_worked_out(house: House, tmp_path: Path) -> None:

@@ -252,6 +252,7 @@ _LONGEST_LEANING = 350
 """Characters of a passage of sentences that lean on each other."""
 _FEW_TERMS = 2
 """Telling words below which a sentence with a pronoun leans on the one before."""
+_WORD = re.compile(r"\w")
 _NO_LETTER = re.compile(r"[\W\d_]+")
 _SENTENCE = 3
 """Words from which a list item that ends in a point is a sentence of its own."""
@@ -284,7 +285,7 @@ def passages(text: str, *, by_user: bool = True) -> list[str]:
     before: Sentence | None = None
     for sentence in _whole(text):
         line = _clean(sentence.text)
-        if not line or sentence.text.startswith("|"):
+        if not _WORD.search(line) or sentence.text.startswith("|"):
             before = None
             continue
         if sentence.item and not (by_user and _is_sentence(line)):

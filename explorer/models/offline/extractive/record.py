@@ -61,18 +61,42 @@ _LONGEST = 400
 
 _ANNOUNCES = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|now|so|first|then|next|great|perfect|right|sure|yes|oh|wait|no|and|also|"
-    r"tomorrow|until \w+|meanwhile|good|understood|noted|all right|will do|after that)\b\W*)*"
+    r"tomorrow|until \w+|meanwhile|good|understood|noted|all ?right|will do|after that)\b\W*)*"
     r"(?:let me|let's|i['’]?ll|i (?:will|would|wait)|i(?:['’]m| am) (?:going|about) to|will do|"
     r"i (?:now )?(?:need|want|have) (?:you )?to|we (?:need|should)|time to|"
     r"(?:the )?next step(?:s)?(?: is| are)?)\b",
     re.IGNORECASE,
 )
+_CHOOSES = re.compile(
+    r"\b(?:use|keep|go(?:ing)? with|stick|stay|choose|pick|take|drop|skip|leave|make|default|"
+    r"postpone|defer|instead of|rather than)\b",
+    re.IGNORECASE,
+)
+_BEGINS = re.compile(
+    r"^\W*+(?:now,? (?:update|add|fix|create|write|run|check|implement|remove|replace|wire|build|"
+    r"commit|test|verify)\b|(?:now )?(?:scanning|beginning|starting|moving|updating|checking|"
+    r"reading|running|looking|loading|analy[sz]ing|reviewing|searching|launching|spawning|"
+    r"presenting|proceeding|continuing|sending|exploring|verifying|fetching|returning)\b)"
+    r"(?!.*\b(?:is|are|was|were|has|have|shows?|fails?|passes|made|makes|gives?|takes?|took|"
+    r"returns?|works?|needs?|means?)\b)",
+    re.IGNORECASE,
+)
+"""Says what is begun, without a word on how it ended."""
+_CHATS = re.compile(
+    r"^\W*+(?:(?:hi|hey|hello|welcome|no worries|feel free|let me know|please (?:review|let me)|"
+    r"would you like|i think you(?:['’]re| are) right|(?:that|this) (?:tracks|makes sense)|"
+    r"if you(?:['’]d| would)? (?:want|like|prefer|need|wish))\b|"
+    r"here(?:['’]s| is| are)\b(?!.*: \S))",
+    re.IGNORECASE,
+)
+"""Speaks to the person, and of no work."""
 _OPEN = re.compile(
     r"\b(?:not|n['’]t)\b[^.;]{0,40}\byet\b|\bstill (?:has|have|needs?|to|open|missing|"
     r"running|pending|in progress|waiting)\b|"
     r"\b(?:next|tomorrow|until monday),? (?:i|we|step)\b|\bi(?: would|['’]d| will|"
     r"['’]ll) .*\b(?:next|"
-    r"tomorrow|after that|then)\b|\bi (?:need|wait for) \b|\bremains? (?:to|open)\b",
+    r"tomorrow|after that|then)\b|\bi (?:need|wait for) \b|\bremains? (?:to|open)\b|"
+    r"\bneeds? your\b|\byour call\b",
     re.IGNORECASE,
 )
 _LOOKS = re.compile(
@@ -113,7 +137,21 @@ _TITLE = re.compile(r"now [\w -]{1,20}: [^.]{0,40}\.?", re.IGNORECASE)
 _PRAISES = re.compile(
     r"^\W*(?:good|very good|perfect|great|excellent|you['’]?re (?:\w+ )?right|done|yes|no)\b", re.I
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“'(\[`*_\w/~.$])")
+_DECISION_NAMED = re.compile(r"\bdecisions?\b(?!\W*:| (?:is|was) (?:to|that)\b)", re.IGNORECASE)
+"""Speaks of a decision; "Decision: ..." makes one."""
+_ASKS = re.compile(
+    r"^\W*+(?:(?:and|but|also|so|wait|ok(?:ay)?|well|then)\b\W*+)*(?:(?:do|does|did|is|are|was|were|"
+    r"should|shall|can|could) (?:we|i|it|they|there|this|that|the)\b|do you\b|(?:why|how)\b|"
+    r"what (?:is|are|does|do|was|if)\b)",
+    re.IGNORECASE,
+)
+_ORDERS = re.compile(
+    r"^(?!.*`)\W*+(?:(?:please )?(?:do not|don['’]t|never|always|ensure|make sure|avoid|treat)\b|"
+    r".*\b(?:must|shall|should|shouldn['’]t|may not|(?:is|are) (?:forbidden|required))\b)",
+    re.IGNORECASE,
+)
+"""A rule, in the midst of a paste, where other statements are mostly reports."""
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+(?=[\"“'(\[`*_\w/~.$])")
 _REASONED = re.compile(
     r"(?:^|[.!] )(?:i|we)(?:['’]ll| will)\b.*\b(?:because|since)\b", re.IGNORECASE
 )
@@ -129,8 +167,11 @@ _CHANGE_OF_FOLDER = re.compile(r"^(?:cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\
 _LEAD = re.compile(r"^(?:\s*(?:\d+→|[-*•]\s|\d{1,3}[.)]\s|#{1,6}\s))+\s*")
 _PIPE = re.compile(r"(?:\s*+(?:2>&1|\|.*+|&>.*+|>\s*+/dev/null.*+))++$")
 _RULE_FILE = re.compile(r"(?:^|[/\\])(?:AGENTS?|CLAUDE|GEMINI|copilot-instructions)\.md$", re.I)
-_MISUSE = "<tool_use_error>"
-"""Opens the answer to a call that was made wrongly, and is made again."""
+_MISUSE = re.compile(
+    r"<tool_use_error>|File does not exist|No matches found|Failed to edit, 0 occurrences|"
+    r"Task not found|Exit code:? \d+$|Request failed with status code \d+$"
+)
+"""Opens the answer to a call that was made wrongly, and is made again, or tells nothing of it."""
 _SUCCESS = re.compile(
     r"^\[[\w./#-]+(?: \([\w -]+\))? [0-9a-f]{7,40}\] \S|\[new (?:tag|branch)\]|"
     r"^\W*(?!.*\b[1-9]\d* (?:failed|errors?|failures?)\b)(?:Tests?:?\s.*)?\b\d+ (?:tests? )?"
@@ -236,10 +277,12 @@ class Record:
         is_paste = rules < _RULES * len(found)
         for number, (part, kind) in enumerate(found):
             inside = _LONG_MESSAGE // 2 <= number < len(found) - _LONG_MESSAGE // 2
-            if inside and is_paste:
+            if inside and is_paste and (kind is not ItemKind.CONSTRAINT or not _ORDERS.match(part)):
                 kind = ItemKind.FACT
-            if kind is not ItemKind.FACT or _lasts(part):
-                self._add(part, kind, Speaker.USER, age).minor = inside and is_paste
+            lasts = kind not in (ItemKind.FACT, ItemKind.REQUEST) or _lasts(part)
+            if lasts or (kind is ItemKind.REQUEST and len(terms(part)) >= _FEW_TERMS):
+                item = self._add(part, kind, Speaker.USER, age)
+                item.minor = inside and is_paste and kind is ItemKind.FACT
         for line in _pasted_failures(text):
             self._add(line, ItemKind.ERROR, Speaker.USER, age)
 
@@ -340,8 +383,20 @@ class Record:
 
 def _user_kind(text: str) -> ItemKind:
     parts = {text, *_SENTENCE.split(text)}
-    stated = [STATEMENTS[kind] for part in parts for kind in kinds_of(part, by_user=True)]
-    return min(stated, key=list(STATEMENTS.values()).index) if stated else ItemKind.FACT
+    stated = [
+        STATEMENTS[kind]
+        for part in parts
+        for kind in kinds_of(part, by_user=True)
+        if STATEMENTS[kind] not in STANDING or not asks(part)
+    ]
+    if not stated:
+        return ItemKind.REQUEST if asks(text) else ItemKind.FACT
+    return min(stated, key=list(STATEMENTS.values()).index)
+
+
+def asks(text: str) -> bool:
+    """Whether a sentence of the user's is a question, with a question mark or without."""
+    return is_question(text) or _ASKS.match(text) is not None
 
 
 def _lasts(text: str) -> bool:
@@ -356,8 +411,8 @@ def _without_announcement(passage: str) -> str:
     parts = _SENTENCE.split(passage)
 
     def is_announcement(part: str) -> bool:
-        decides = FactKind.DECISION in kinds_of(part, by_user=False)
-        return not decides and _ANNOUNCES.match(part) is not None
+        announces = _ANNOUNCES.match(part) is not None and not _decides(part)
+        return announces or any(form.match(part) for form in (_CHATS, _BEGINS))
 
     while len(parts) > 1 and (is_announcement(parts[0]) or len(terms(parts[0])) < _FEW_TERMS):
         parts = parts[1:]
@@ -370,11 +425,14 @@ def _assistant_kind(text: str, *, is_newest: bool) -> ItemKind | None:
         return None
     if is_question(text):
         return ItemKind.NEXT if is_newest else None
-    parts = {text, *_SENTENCE.split(text)}
-    decides = any(FactKind.DECISION in kinds_of(part, by_user=False) for part in parts)
+    if _CHATS.match(text):
+        return None
     announces = _ANNOUNCES.match(text) is not None
+    decides = any(map(_decides, (text, *_SENTENCE.split(text))))
     if _REASONED.search(text) or (decides and not (announces and _WAITS.search(text))):
         return ItemKind.DECISION
+    if _BEGINS.match(text):
+        return ItemKind.DOING if is_newest else None
     if announces:
         if not is_newest:
             return None
@@ -383,9 +441,19 @@ def _assistant_kind(text: str, *, is_newest: bool) -> ItemKind | None:
         return None
     if is_newest and _OPEN.search(text):
         return ItemKind.NEXT
+    if not is_newest and _DECISION_NAMED.search(text):
+        return None
     if is_newest and fails(text):
         return ItemKind.BLOCKED
     return ItemKind.DONE
+
+
+def _decides(part: str) -> bool:
+    """Whether a sentence of the assistant's makes a decision; one that announces a step does where
+    it chooses."""
+    if FactKind.DECISION not in kinds_of(_DECISION_NAMED.sub("", part), by_user=False):
+        return False
+    return _ANNOUNCES.match(part) is None or _CHOOSES.search(part) is not None
 
 
 def fails(text: str) -> bool:
@@ -412,7 +480,7 @@ def _without_cut(text: str) -> str:
 
 def _tells(line: str) -> bool:
     """Whether a failing line is whole and says what failed."""
-    return not is_torn(line) and not line.startswith(_MISUSE) and len(terms(line)) > 1
+    return not is_torn(line) and not _MISUSE.match(line) and len(terms(line)) > 1
 
 
 def _pasted_failures(text: str) -> list[str]:

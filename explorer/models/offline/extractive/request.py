@@ -147,6 +147,12 @@ _ADDED = re.compile(
     r"messages below|\[Request interrupted|\[Image: |Stop hook feedback|\w+ hook (?:feedback|"
     r"error))"
 )
+# What Claude Code adds to a plan that is carried out.
+_PLAN_ADDED = re.compile(
+    r"^(?:If you need specific details from before exiting plan mode|"
+    r"If this plan can be broken down into multiple independent tasks).*$\n?",
+    re.MULTILINE,
+)
 # What Claude Code puts around the summary that it goes on from.
 _DRAFT = re.compile(r"\A(?:.*?^Summary:[ \t]*$|[^\n]*\n)", re.DOTALL | re.MULTILINE)
 _TRAILER = re.compile(
@@ -163,6 +169,8 @@ def typed(body: str) -> str:
     state of the editor into elements of their own, or into messages with a known beginning."""
     if _ADDED.match(body):
         return ""
+    if "plan" in body:
+        body = _PLAN_ADDED.sub("", body)
     if "<" not in body:
         return body
     return _ELEMENT.sub(_text_of_summary, body).strip()

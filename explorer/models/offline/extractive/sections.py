@@ -207,6 +207,7 @@ _FILE_TAGS = re.compile(
 _EMPTY = re.compile(
     r"^\W*\(?(?:none(?: yet)?|n/?a|nothing(?: yet)?|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE
 )
+_WORD = re.compile(r"[^\W_]")
 _LONG_LINE = 800
 """Characters of a line of a summary from which its sentences are single items."""
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
@@ -249,7 +250,8 @@ def summary_items(text: str) -> list[tuple[ItemKind, str]]:
             or line.startswith((NOT_FOLLOWED, "```"))
             or _CLOSING.fullmatch(line)
             or _EMPTY.match(line)
-            or set(line) <= set("-=*_ ")
+            or not _WORD.search(line)
+            or "─" <= line[0] <= "╿"
         ):
             continue
         items += _line_items(section, line)

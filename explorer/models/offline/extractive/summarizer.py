@@ -18,7 +18,7 @@ from explorer.models.offline.extractive.items import (
     focus_of,
     passages,
 )
-from explorer.models.offline.extractive.record import Record, fails
+from explorer.models.offline.extractive.record import Record, asks, fails
 from explorer.models.offline.extractive.request import (
     RequestParts,
     blocks_of,
@@ -104,7 +104,9 @@ def gather(material: RequestParts, focus: Focus, cancelled: Callable[[], bool]) 
     blocks = list(material.spoken) or blocks_of(material.conversation, cancelled)
     record.add_blocks(thin(blocks), cancelled)
     items = record.items
-    for step in (_drop_repeated, drop_changed, _drop_finished, _drop_solved, _name_goal):
+    for step in (
+        _drop_repeated, drop_changed, _drop_finished, _drop_solved, _name_goal, _drop_answered,
+    ):  # fmt: skip
         if cancelled():
             return []
         step(items)
@@ -207,6 +209,22 @@ def _name_goal(items: Sequence[Item]) -> None:
     for item in opening:
         if item.kind in (ItemKind.REQUEST, ItemKind.FACT):
             item.kind = ItemKind.GOAL
+
+
+def _drop_answered(items: Sequence[Item]) -> None:
+    """Earlier questions that were replied to, and requests that a later report says to be done."""
+    done = [
+        item
+        for item in items
+        if item.kind is ItemKind.DONE and item.speaker is Speaker.ASSISTANT and not fails(item.text)
+    ]
+    for item in items:
+        if item.kind is ItemKind.REQUEST and item.speaker is Speaker.USER:
+            later = done[bisect_right(done, item.order, key=lambda one: one.order) :]
+            if asks(item.text):
+                item.alive &= not later
+            enough = max(_SOLVED_WORDS, _FINISHED * len(item.terms))
+            item.alive &= all(len(item.terms & report.terms) < enough for report in later)
 
 
 _NOT_FOLLOWED = 300
