@@ -18,7 +18,8 @@ class InstructionsNote(Caption):
         self, box: QPlainTextEdit, model_of: Callable[[], str], parent: QWidget | None = None
     ) -> None:
         super().__init__(
-            "Offline: lines with these words or of a kind (errors, files) are picked as they are.",
+            "The offline summarizer picks lines with these words or of a kind (errors, files) and "
+            "rewords nothing.",
             parent,
             wraps=True,
         )

@@ -375,7 +375,7 @@ def test_what_becomes_of_instructions_without_a_language_model_is_said_beside_th
     panel: CompactionPanel,
 ) -> None:
     def says() -> bool:
-        return "picked as they are" in shown_texts(panel)
+        return "picks lines with these words" in shown_texts(panel)
 
     setup = panel.setup
     assert not says()

@@ -267,7 +267,7 @@ async def test_what_the_offline_summarizer_cannot_follow_is_said_in_its_summary(
     await choose(live, dialog, "Alt+I", WITH_INSTRUCTIONS)
     assert not dialog.note.isVisible()
     live.type("Write it in Latin.")
-    assert "are picked" in dialog.note.text() and dialog.note.isVisible()
+    assert "picks lines" in dialog.note.text() and dialog.note.isVisible()
     live.keys("Ctrl+Return", to=dialog.instructions)
     await live.until(lambda: dialog.pages.currentIndex() == 2, "the summary")
     assert "cannot follow this instruction: “Write it in Latin.”" in dialog.summary.toPlainText()
