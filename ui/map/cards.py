@@ -150,7 +150,9 @@ class _Card:
         colour = inks.theme.dim if is_dim else inks.theme.ink
         if self.kind == Kind.COMPACTION:
             colour = inks.token("dim" if self.faded else "comp")
-            line = self._frame(line, left, right)
+            # What was taken back stays in sight without drawing the eye.
+            is_undone = canvas.model.tree.is_undone(self.entry, canvas.model.leaf)
+            line = inks.elide(line, right - left) if is_undone else self._frame(line, left, right)
         else:
             keep_end = is_of_tool(self.kind, self.flags)
             line = inks.elide(line, right - left, keep_end=keep_end)

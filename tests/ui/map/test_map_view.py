@@ -518,3 +518,18 @@ def test_a_thread_is_drawn_only_where_one_of_its_ends_has_a_row(
     assert picture(pane) == without
     pane.set_threads(((users[-4], below),))
     assert picture(pane) != without
+
+
+def test_a_compaction_that_was_undone_has_no_frame(show: Show) -> None:
+    talk = Talk()
+    talk.turns(2)
+    above = talk.document.leaf
+    kept = talk.document.tree.columns.ids[above]
+    compaction = talk.entry("compaction", summary="All.", firstKeptEntryId=kept, tokensBefore=9)
+    for leaf, is_framed in ((compaction, True), (above, False)):
+        pane = show(talk.document, leaf)
+        geometry = pane.view.geometry_now()
+        # Above the words, and below the upper edge of the row.
+        left, top = round(geometry.text_left + geometry.px(40)), geometry.middle(compaction)
+        edge = (left, round(top - geometry.px(11)), left + 40, round(top - geometry.px(8)))
+        assert (len(colours(picture(pane), edge)) > 1) is is_framed
