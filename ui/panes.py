@@ -29,7 +29,7 @@ from ui.map.pane import MapPane
 from ui.shell.header import Header
 from ui.shell.skeleton_screen import AGENT, INSPECTOR, LIBRARY
 from ui.shell.splitters import CalmSplitter, HidablePanes, NarrowLayout, Pane
-from ui.shell.status_bar import ProgressArea, SpentLabel
+from ui.shell.status_bar import ProgressArea, SpentLabel, StatusBar
 from ui.welcome.page import WelcomePage
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
@@ -149,7 +149,8 @@ def _status(window: MainWindow) -> None:
     window.spent = SpentLabel(window)
     window.spent.setContentsMargins(0, 0, 12, 0)
     window.progress = ProgressArea(window)
-    bar = window.statusBar()
+    bar = StatusBar(window)
+    window.setStatusBar(bar)
     bar.setSizeGripEnabled(False)
     bar.setContentsMargins(12, 0, 12, 0)
     for label in (window.saved, window.leaf, window.model):
