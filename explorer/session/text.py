@@ -163,6 +163,8 @@ _STRING = r'"((?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*)'
 # What a program hands to an agent has a type; all else that is JSON may be anything.
 _SUBJECT = late_pattern(rf'\{{"type":"\w.*?"subject": ?{_STRING}')
 _DESCRIPTION = late_pattern(rf'\{{"type":"\w.*?"description": ?{_STRING}')
+_SENT_BY = late_pattern(r'\{"type":"(\w+)".*?"from":"([^"\\]+)"')
+_NEWS = late_pattern(rf'"(?:summary|reason)":{_STRING}')
 
 
 def first_topic(lines: Iterable[str]) -> str:
@@ -184,7 +186,25 @@ def first_topic(lines: Iterable[str]) -> str:
 def _subject(line: str) -> str:
     """What a task is about that is handed over as JSON, of which the end may be missing."""
     found = _SUBJECT.match(line) or _DESCRIPTION.match(line)
-    return " ".join(json.loads(f'"{found[1]}"', strict=False).split()) if found is not None else ""
+    return _string(found[1]) if found is not None else ""
+
+
+def _string(written: str) -> str:
+    """What stands between the quotes of a string of JSON, in one line."""
+    return " ".join(json.loads(f'"{written}"', strict=False).split())
+
+
+def row_line(line: str) -> str:
+    """The first line of a text as it reads in a row: of a task that is JSON its subject, of other
+    JSON that one agent sends to another what it is, who sent it and why; else ``plain_line``."""
+    if subject := _subject(line):
+        return plain_line(subject)
+    sent = _SENT_BY.match(line)
+    if sent is None:
+        return plain_line(line)
+    news = _NEWS.search(line)
+    about = f"{name_in_words(sent[1])} from {sent[2]}"
+    return f"{about}: {_string(news[1])}" if news is not None else about
 
 
 def title_line(line: str) -> str:
