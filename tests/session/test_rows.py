@@ -137,7 +137,7 @@ def test_calls_keep_their_asterisks() -> None:
             '{"type":"task_assignment","taskId":"17","subject":"UI-6: Add `share` \\u2192 page"',
             "UI-6: Add share → page",
         ),
-        ('{"type":"task_assignment","taskId":"17","subject":"UI-6: Add the qu…', "UI-6: Add the qu…"),
+        ('{"type":"task_assignment","subject":"UI-6: Add the qu…', "UI-6: Add the qu…"),
         (
             '{"type":"idle_notification","from":"docs","idleReason":"available",'
             '"summary":"[to verify] Page done"}',
