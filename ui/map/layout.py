@@ -223,13 +223,14 @@ def _connect(lanes: Lanes) -> tuple[list[int], list[int]]:
 
 def _undone(lanes: Lanes, above: list[int], kinds: bytes | bytearray) -> set[int]:
     """The segments that are compactions which were undone: nothing follows them."""
-    ends = [*lanes.starts[1:], lanes.count]
-    found = {
-        at
-        for at, (start, end) in enumerate(zip(lanes.starts, ends, strict=False))
-        if end == start + 1 and start != lanes.leaf and kinds[start:end] == bytes([Kind.COMPACTION])
-    }
-    return found.difference(above)
+    starts, found = [*lanes.starts, lanes.count], set()
+    entry = kinds.find(Kind.COMPACTION, lanes.first)
+    while 0 <= entry < lanes.count:
+        at = bisect_left(starts, entry)
+        if starts[at : at + 2] == [entry, entry + 1] and entry != lanes.leaf:
+            found.add(at)
+        entry = kinds.find(Kind.COMPACTION, entry + 1)
+    return found.difference(above) if found else found
 
 
 def _name_chains(
