@@ -156,10 +156,13 @@ class EntryHeader(QWidget):
         self._show_facts()
 
     def _show_facts(self) -> None:
-        """What the columns know; an id that is longer than a line loses its middle to the tip."""
+        """What the columns know; an id that no line has room for loses its middle to the tip."""
         metrics = self.facts.fontMetrics()
         room = self.width() - S16 - S12 - metrics.horizontalAdvance("id   ")
-        shown = metrics.elidedText(self._id, Qt.TextElideMode.ElideMiddle, room)
+        parts = self._id.replace("/", "-").split("-")  # after these a line may end
+        fits = all(metrics.horizontalAdvance(part) <= room for part in parts)
+        middle = Qt.TextElideMode.ElideMiddle
+        shown = self._id if fits else metrics.elidedText(self._id, middle, room)
         self.facts.setText(" · ".join([*self._told, f"id {shown}"]))
         self.facts.setToolTip(self._id if shown != self._id else "")
 

@@ -85,8 +85,9 @@ def test_an_id_longer_than_a_line_has_its_middle_in_the_tip(pane: EntryPane) -> 
         assert facts.fontMetrics().horizontalAdvance(shown) <= facts.width()
         assert facts.toolTip() == long_id
     assert long_id in pane.header.accessibleName()
-    pane.show_entry(talk.document, 0)
-    assert "id e0000000" in facts.text() and not facts.toolTip()
+    lines = "9af7c113-14c6-4e4e-a1a7-0d9784d3a810/run_shell_command"
+    pane.show_entry(talk.document, talk.entry("message", id=lines, message={"role": "user"}))
+    assert f"id {lines}" in facts.text() and not facts.toolTip(), "it may end a line"
 
 
 def test_a_pruned_result_has_its_tokens_as_sent_and_as_stored(pane: EntryPane) -> None:
