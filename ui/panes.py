@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QSplitter,
     QStackedWidget,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -27,9 +28,10 @@ from ui.library.pane import LibraryPane
 from ui.main_window import LESSONS, PANES, TABS, MainWindow
 from ui.map.pane import MapPane
 from ui.shell.header import Header
+from ui.shell.notice_place import NoticePlace
 from ui.shell.skeleton_screen import AGENT, INSPECTOR, LIBRARY
 from ui.shell.splitters import CalmSplitter, HidablePanes, NarrowLayout, Pane
-from ui.shell.status_bar import ProgressArea, SpentLabel
+from ui.shell.status_bar import ProgressArea, SpentLabel, StatusBar
 from ui.welcome.page import WelcomePage
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
@@ -77,7 +79,7 @@ def _frame(window: MainWindow) -> None:
     layout.addWidget(window.header)
     layout.addWidget(window.header_line)
     layout.addWidget(window.pages, 1)
-    # Below what is being pointed at, which keeps its place.
+    # Until there is a conversation that it can lie over: below what is being pointed at.
     layout.addWidget(window.notices)
     if window.opens_session:
         window.pages.show_page(PANES)
@@ -140,6 +142,11 @@ def _tab(name: str, window: MainWindow) -> None:
 
 def _agent(window: MainWindow) -> None:
     window.agent = AgentPane(window.left)
+    centre = window.notices.parentWidget()
+    below = centre.layout() if centre is not None else None
+    assert isinstance(below, QVBoxLayout)
+    rooms = (window.agent.conversation.view.viewport(), window.map.view.viewport())
+    NoticePlace(window.notices, below, rooms)
 
 
 def _status(window: MainWindow) -> None:
@@ -149,7 +156,8 @@ def _status(window: MainWindow) -> None:
     window.spent = SpentLabel(window)
     window.spent.setContentsMargins(0, 0, 12, 0)
     window.progress = ProgressArea(window)
-    bar = window.statusBar()
+    bar = StatusBar(window)
+    window.setStatusBar(bar)
     bar.setSizeGripEnabled(False)
     bar.setContentsMargins(12, 0, 12, 0)
     for label in (window.saved, window.leaf, window.model):

@@ -23,7 +23,7 @@ from explorer.session.describe import describe
 from explorer.session.kinds import Flag, Kind
 from explorer.session.records import FormatName
 from explorer.session.secrets import mask
-from explorer.session.text import first_topic, legible, title_line
+from explorer.session.text import first_topic, is_command, legible, title_line
 from explorer.store import ImportCancelled, Store, StoreError
 from explorer.store.rows import ImportReport, SourceFile
 from explorer.workbench import Workbench
@@ -189,7 +189,8 @@ def _first_said(found: FoundSession) -> str:
     return first_topic(
         facts.preview
         for facts in found_facts
-        if facts.kind == Kind.USER and not facts.flags & Flag.SYNTHETIC
+        if facts.kind == Kind.USER
+        and (not facts.flags & Flag.SYNTHETIC or is_command(facts.preview))
     )
 
 

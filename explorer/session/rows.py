@@ -17,7 +17,7 @@ from explorer.session.result_text import (
     part_shown,
 )
 from explorer.session.secrets import mask
-from explorer.session.text import call_title, first_line, plain_line, without_folder
+from explorer.session.text import call_title, first_line, plain_line, row_line, without_folder
 from explorer.session.text_difference import changed_lines
 from explorer.session.tool_actions import ActionKind, ToolAction, tool_actions
 
@@ -52,7 +52,7 @@ def stored_row(preview: str, kind: int, flags: int, folder: str = "") -> str:
     if calls:
         start = folder.replace("\\", "/").rstrip("/")
         return preview.replace(f" {start}/", " ") if start else preview
-    return plain_line(preview) if kind in _PROSE else preview
+    return row_line(preview) if kind in _PROSE else preview
 
 
 def result_row(body: ToolResultMessage, call: ToolCallBlock | None, folder: str = "") -> str:

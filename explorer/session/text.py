@@ -78,7 +78,18 @@ def legible(text: str) -> str:
     return _UNSEEN.sub("\ufffd", well_formed(text))
 
 
-_COMMAND = late_pattern(r"^/[\w:.-]+\s*$")
+_COMMAND = late_pattern(r"(?:command )?(/[\w:.-]+)(?:\s+(\S.*)|\s*$)", re.DOTALL)
+_OF_AGENT = frozenset((
+    "add-dir", "agents", "clear", "compact", "config", "context", "cost", "exit", "export", "fast",
+    "help", "hooks", "ide", "login", "logout", "mcp", "memory", "memory-add", "mode", "model",
+    "new", "output-style", "permissions", "plugin", "quit", "rename", "resume", "settings",
+    "stats", "status", "statusline", "usage", "vim",
+))  # fmt: skip
+"""Commands to the agent alone, which say nothing of what a session is about."""
+_SHORT = 16
+"""Characters of an answer such as ``y`` or ``nothing to add``."""
+_ANSWERS = 3
+"""Messages after a command among which the first that says something is looked for."""
 _CHECKBOX = late_pattern(r"^\[[ xX~-]?\]\s*")
 _NOTHING = late_pattern(r"[-*(\[\s]*(none|n/?a|nothing|no blockers?)[\s)\].]*", re.IGNORECASE)
 
@@ -163,28 +174,63 @@ _STRING = r'"((?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*)'
 # What a program hands to an agent has a type; all else that is JSON may be anything.
 _SUBJECT = late_pattern(rf'\{{"type":"\w.*?"subject": ?{_STRING}')
 _DESCRIPTION = late_pattern(rf'\{{"type":"\w.*?"description": ?{_STRING}')
+_SENT_BY = late_pattern(r'\{"type":"(\w+)".*?"from":"([^"\\]+)"')
+_NEWS = late_pattern(rf'"(?:summary|reason)":{_STRING}')
+
+
+def is_command(line: str) -> bool:
+    """Whether a first line is a command of a person: ``/review src/a.py``, also as rows name it:
+    ``command /review src/a.py``."""
+    return _COMMAND.match(line) is not None
 
 
 def first_topic(lines: Iterable[str]) -> str:
     """The first of the first lines of messages that can name a session: by one that is empty, or a
-    command to the agent alone, such as ``/model``, it cannot be named, by JSON only where no other
-    has words; empty for none."""
-    data = ""
+    command to the agent alone, such as ``/model``, it cannot be named, by a command without
+    arguments only where the next messages only answer it, by JSON only where no other has words;
+    empty for none."""
+    data = command = ""
+    answers = 0
     for line in lines:
-        if _JSON.match(line) is None:
-            if _COMMAND.sub("", line):
+        if found := _COMMAND.match(line):
+            if found[1].lstrip("/") in _OF_AGENT:
+                continue
+            if found[2]:
+                return f"{found[1]} {found[2]}"
+            command = command or found[1]
+        elif _subject(line) or (line and _JSON.match(line) is None):
+            if not command or len(line) >= _SHORT:
                 return line
-        elif _subject(line):
-            return line
+            answers += 1
+            if answers == _ANSWERS:
+                break
         else:
             data = data or line
-    return data
+    return command or data
 
 
 def _subject(line: str) -> str:
     """What a task is about that is handed over as JSON, of which the end may be missing."""
     found = _SUBJECT.match(line) or _DESCRIPTION.match(line)
-    return " ".join(json.loads(f'"{found[1]}"', strict=False).split()) if found is not None else ""
+    return _string(found[1]) if found is not None else ""
+
+
+def _string(written: str) -> str:
+    """What stands between the quotes of a string of JSON, in one line."""
+    return " ".join(json.loads(f'"{written}"', strict=False).split())
+
+
+def row_line(line: str) -> str:
+    """The first line of a text as it reads in a row: of a task that is JSON its subject, of other
+    JSON that one agent sends to another what it is, who sent it and why; else ``plain_line``."""
+    if subject := _subject(line):
+        return plain_line(subject)
+    sent = _SENT_BY.match(line)
+    if sent is None:
+        return plain_line(line)
+    news = _NEWS.search(line)
+    about = f"{name_in_words(sent[1])} from {sent[2]}"
+    return f"{about}: {_string(news[1])}" if news is not None else about
 
 
 def title_line(line: str) -> str:

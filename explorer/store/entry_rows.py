@@ -26,7 +26,7 @@ from explorer.session.file_tools import FileOp
 from explorer.session.json_values import read_json
 from explorer.session.kinds import Flag, Kind
 from explorer.session.records import EntryBatch, EntryRecord, Ops
-from explorer.session.text import first_topic
+from explorer.session.text import first_topic, is_command
 from explorer.store.database import INDEX_BITS, Readers, row_id
 from explorer.store.writer import Writer
 
@@ -317,7 +317,7 @@ class Batch:
     def _typed(self) -> Iterator[str]:
         at = self.kinds.find(Kind.USER)
         while at >= 0:
-            if not self.flags[at] & Flag.SYNTHETIC:
+            if not self.flags[at] & Flag.SYNTHETIC or is_command(self.previews[at]):
                 yield self.previews[at]
             at = self.kinds.find(Kind.USER, at + 1)
 

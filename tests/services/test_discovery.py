@@ -36,6 +36,7 @@ from explorer.store.rows import ImportReport, SourceFile
 from explorer.workbench import Workbench
 from tests import homes
 from tests.formats import opencode_store as opencode
+from tests.formats.claude_lines import Lines
 from tests.formats.files import header, user
 
 
@@ -115,10 +116,13 @@ def test_found_sessions_are_called_as_in_the_library(bench: Workbench, tmp_path:
     ]  # fmt: skip
     homes.write_lines(folder / "said.jsonl", [header(id="said"), *first])
     homes.write_lines(folder / "silent.jsonl", [header(id="silent"), first[0]])
+    command = "<command-name>/review</command-name><command-args>src/a.py</command-args>"
+    Lines().user("a", command).user("b", "y").write(folder / "asked.jsonl")
     home = homes.usual_home(tmp_path / "home")
     named = {one.found.path.stem: one.title for one in look(bench, home, folder).sessions}
     assert named["said"].startswith("Use ") and named["said"].endswith("for staging")
     assert key not in named["said"] and not named["silent"]
+    assert named["asked"] == "/review src/a.py"
     import_all(bench, look(bench, home, folder))
     rows = {row.key: row for row in bench.sessions()}
     assert {row.title for row in rows.values() if "said" in row.path} == {named["said"]}

@@ -130,6 +130,29 @@ def test_calls_keep_their_asterisks() -> None:
     assert stored_row("**Done**", Kind.ASSISTANT, Flag.HAS_TEXT) == "Done"
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (
+            '{"type":"task_assignment","taskId":"17","subject":"UI-6: Add `share` \\u2192 page"',
+            "UI-6: Add share → page",
+        ),
+        ('{"type":"task_assignment","subject":"UI-6: Add the qu…', "UI-6: Add the qu…"),
+        (
+            '{"type":"idle_notification","from":"docs","idleReason":"available",'
+            '"summary":"[to verify] Page done"}',
+            "Idle notification from docs: [to verify] Page done",
+        ),
+        ('{"type":"shutdown_approved","from":"docs"}', "Shutdown approved from docs"),
+        ('{"type": "module", "name": "todo"}', '{"type": "module", "name": "todo"}'),
+        ('{"type":"module","name":"todo"}', '{"type":"module","name":"todo"}'),
+        ("## The *plan*", "The plan"),
+    ],
+)
+def test_what_agents_send_each_other_is_shown_by_its_subject(line: str, shown: str) -> None:
+    assert stored_row(line, Kind.USER, 0) == shown
+
+
 def test_a_line_that_leads_to_the_next_is_shown_with_it() -> None:
     plan = "Implement the following plan:\n\n# Install Chakra UI v3\n\n## Context"
     assert prompt_line(plan) == "Implement the following plan: Install Chakra UI v3"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
+from explorer.formats.registry import open_source
 from explorer.services.document import Document
 from explorer.store import Store, salvage
 from explorer.workbench import Workbench
+from tests.formats.claude_lines import Lines
 from tests.formats.opencode_store import reply, session, user, write_database
 from tests.services.conftest import close_bench, open_bench
 from tests.store.sources import FileSource, chain, message, write_file
@@ -42,6 +46,35 @@ def test_a_task_that_is_handed_over_as_data_is_called_by_its_subject(
         lines = [message(at, f"e{at - 1}" if at else None, text) for at, text in enumerate(said)]
         file = write_file(tmp_path / f"{name}.jsonl", lines)
         assert store.import_session(FileSource(file)).title == title
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (["/review", "y"], "/review"),
+        (["/clear", "/review", "y", "ok", "3", "Look at the parser first"], "/review"),
+        (["/review", "y", "Look at the parser first"], "Look at the parser first"),
+        (["/review src/a.py", "Look at the parser first"], "/review src/a.py"),
+        (["/model opus", "y"], "y"),
+        (["/clear"], ""),
+        (["commit", "/review"], "commit"),
+    ],
+)
+def test_a_session_begun_by_a_command_alone_is_called_by_it(
+    store: Store, tmp_path: Path, said: list[str], title: str
+) -> None:
+    lines = [message(at, f"e{at - 1}" if at else None, text) for at, text in enumerate(said)]
+    store.import_session(FileSource(write_file(tmp_path / "a.jsonl", lines)))
+    # Claude Code writes a command as a message that nobody typed.
+    command = re.compile(r"(/\w+) ?(.*)")
+    claude = Lines()
+    for at, text in enumerate(said):
+        written = command.sub(
+            r"<command-name>\1</command-name>\n<command-args>\2</command-args>", text
+        )
+        claude.user(f"u{at}", written)
+    store.import_session(open_source(claude.write(tmp_path / "b.jsonl")))
+    assert titles(store) == [title, title]
 
 
 def titled(file: Path, title: str) -> FileSource:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
@@ -29,9 +31,11 @@ def marked(figure: str, known: Known) -> str:
     return f"{MARK}{figure}" if known.provenance is Provenance.INFERRED else figure
 
 
-def entry_figure(columns: SessionColumns, entry: int, tokens: int) -> str:
+def entry_figure(
+    columns: SessionColumns, entry: int, tokens: int, figure: Callable[[int], str] = full
+) -> str:
     """Tokens of an entry in a table; a dash where nobody can count them."""
-    return "–" if columns.is_size_unknown(entry) else full(tokens)
+    return "–" if columns.is_size_unknown(entry) else figure(tokens)
 
 
 def entry_tokens_words(columns: SessionColumns, entry: int, tokens: int) -> str:

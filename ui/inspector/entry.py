@@ -70,6 +70,8 @@ class EntryHeader(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._kind = self._flags = 0
+        self._told: list[str] = []
+        self._id = ""
         self.sign = QLabel(self)
         self.title = Heading(self)
         self.number = QLabel(self)
@@ -151,6 +153,18 @@ class EntryHeader(QWidget):
                 self._lines.addWidget(self._views, 0, 1)
             else:
                 self._lines.addWidget(self._views, 1, 0, 1, 2, left)
+        self._show_facts()
+
+    def _show_facts(self) -> None:
+        """What the columns know; an id that no line has room for loses its middle to the tip."""
+        metrics = self.facts.fontMetrics()
+        room = self.width() - S16 - S12 - metrics.horizontalAdvance("id   ")
+        parts = self._id.replace("/", "-").split("-")  # after these a line may end
+        fits = all(metrics.horizontalAdvance(part) <= room for part in parts)
+        middle = Qt.TextElideMode.ElideMiddle
+        shown = self._id if fits else metrics.elidedText(self._id, middle, room)
+        self.facts.setText(" · ".join([*self._told, f"id {shown}"]))
+        self.facts.setToolTip(self._id if shown != self._id else "")
 
     def show_entry(self, document: Document, index: int, label: str) -> None:
         """Show what the columns know; needs no payload."""
@@ -162,8 +176,9 @@ class EntryHeader(QWidget):
         self.label.setText(label)
         self.label.setVisible(bool(label))
         self.label.setAccessibleName(f"label {label}")
-        self.facts.setText(" · ".join(self._facts(document, index)))
-        self.setAccessibleName(f"Entry {index}, {self.title.text()}, {spoken(self.facts.text())}")
+        self._told, self._id = self._facts(document, index), document.tree.columns.ids[index]
+        told = spoken(" · ".join([*self._told, f"id {self._id}"]))
+        self.setAccessibleName(f"Entry {index}, {self.title.text()}, {told}")
         self._restyle()
 
     @staticmethod
@@ -185,7 +200,7 @@ class EntryHeader(QWidget):
             parts.append(columns.models[columns.model[index]])
         elif columns.kind[index] == Kind.ASSISTANT and not is_ours:
             parts.append(f"model {NOT_RECORDED}")
-        return [*parts, f"id {columns.ids[index]}"]
+        return parts
 
     def _restyle(self) -> None:
         token = role_token(self._kind, self._flags)

@@ -124,27 +124,27 @@ class Geometry(Struct, frozen=True):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether bands and lanes move together for the sake of the words."""
-        return self.width < self.px(320)
+        """Whether bands and lanes move together for the sake of words and tokens."""
+        return self.width < self.px(372)
 
     @property
     def band(self) -> tuple[float, float]:
         """Left edge and width of the bands over the active path."""
-        return self.px(5 if self.is_narrow else 12), self.px(8 if self.is_narrow else 10)
+        return self.px(4 if self.is_narrow else 12), self.px(8 if self.is_narrow else 10)
 
     @property
     def lane_step(self) -> float:
         """The distance between lanes; many lanes move together to leave the text its room."""
         most = self.px(15 if self.is_narrow else 26)
-        room = max(most, (0.1 if self.is_narrow else 0.15) * self.width)
+        room = max(most, (0.06 if self.is_narrow else 0.15) * self.width)
         return min(most, max(self.px(6), room / max(1, self.lanes - 1)))
 
     def lane_x(self, lane: int) -> float:
-        return round(self.px(25 if self.is_narrow else 52) + lane * self.lane_step)
+        return round(self.px(22 if self.is_narrow else 52) + lane * self.lane_step)
 
     @property
     def glyph_left(self) -> float:
-        least, beside = (56, 18) if self.is_narrow else (108, 30)
+        least, beside = (42, 16) if self.is_narrow else (108, 30)
         return max(self.px(least), self.lane_x(max(0, self.lanes - 1)) + self.px(beside))
 
     def indent(self, lane: int) -> float:
@@ -153,7 +153,7 @@ class Geometry(Struct, frozen=True):
 
     @property
     def text_left(self) -> float:
-        return self.glyph_left + self.px(24)
+        return self.glyph_left + self.px(22 if self.is_narrow else 24)
 
     @property
     def has_bars(self) -> bool:
@@ -161,12 +161,17 @@ class Geometry(Struct, frozen=True):
 
     @property
     def has_numbers(self) -> bool:
-        """Whether there is room for tokens."""
+        """Whether there is room for the tokens of entries."""
+        return self.width >= self.text_left + self.px(180 if self.is_narrow else 240)
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether there is room for the entries and tokens of turns."""
         return self.width >= self.text_left + self.px(240)
 
     @property
     def number_right(self) -> float:
-        return self.width - self.px(24)
+        return self.width - self.px(8 if self.is_narrow else 24)
 
     @property
     def bar_left(self) -> float:
@@ -187,7 +192,9 @@ class Geometry(Struct, frozen=True):
     def name_right(self) -> float:
         if self.has_bars:
             return self.bar_left - self.px(8)
-        return self.width - self.px(80 if self.has_numbers else 12)
+        if not self.has_numbers:
+            return self.width - self.px(12)
+        return self.number_right - self.px(44 if self.is_narrow else 56)
 
     @property
     def text_right(self) -> float:
@@ -195,7 +202,7 @@ class Geometry(Struct, frozen=True):
             return self.name_right - self.px((14 if self.is_narrow else 24) + 8 * self.digits)
         if self.has_bars:
             return self.name_right
-        return self.width - self.px(84) if self.has_numbers else self.width - self.px(12)
+        return self.name_right - self.px(4 if self.has_numbers else 0)
 
     def fold_handle(self, row: int, lane: int) -> QRectF:
         """The square on the lane that folds and unfolds a compaction."""

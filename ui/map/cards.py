@@ -15,7 +15,7 @@ from ui.map.layout import composition
 from ui.map.rows import TURN_START, RowCategory
 from ui.theme import RADIUS, role_name, role_token, verdict_brush
 from ui.theme.verdicts import OMITTED, PRUNED
-from ui.widgets.figures import full
+from ui.widgets.figures import full, short
 from ui.widgets.row_lines import is_of_tool
 
 
@@ -23,7 +23,7 @@ def paint_rows_below(canvas: Canvas) -> None:
     """Paint the background below lanes and text: selected row, hovered row, search hits."""
     painter, geometry, model = canvas.painter, canvas.geometry, canvas.model
     now = canvas.inks.theme
-    right = geometry.width - geometry.px(8)
+    right = geometry.width - geometry.px(4 if geometry.is_narrow else 8)
     for row in range(geometry.first, geometry.stop):
         entry = model.rows.entry(row)
         rect = QRectF(0, geometry.y(row), right, geometry.y(row + 1) - geometry.y(row) - 1)
@@ -150,7 +150,9 @@ class _Card:
         colour = inks.theme.dim if is_dim else inks.theme.ink
         if self.kind == Kind.COMPACTION:
             colour = inks.token("dim" if self.faded else "comp")
-            line = self._frame(line, left, right)
+            # What was taken back stays in sight without drawing the eye.
+            is_undone = canvas.model.tree.is_undone(self.entry, canvas.model.leaf)
+            line = inks.elide(line, right - left) if is_undone else self._frame(line, left, right)
         else:
             keep_end = is_of_tool(self.kind, self.flags)
             line = inks.elide(line, right - left, keep_end=keep_end)
@@ -289,7 +291,9 @@ def _gone_bar(canvas: Canvas, rect: QRectF, share: float, verdict: int) -> None:
 
 def _numbers(canvas: Canvas, cards: list[_Card]) -> None:
     geometry, inks, painter = canvas.geometry, canvas.inks, canvas.painter
-    sizes = canvas.model.sizes
+    columns, sizes = canvas.model.tree.columns, canvas.model.sizes
+    # The tip has every digit.
+    figure = short if geometry.is_narrow else full
     painter.setFont(inks.mono)
     painter.setPen(inks.theme.dim)
     width, height = geometry.px(60), geometry.px(20)
@@ -299,14 +303,14 @@ def _numbers(canvas: Canvas, cards: list[_Card]) -> None:
         if added := canvas.model.sums.get(card.entry):
             tokens, total = added
             painter.setPen(inks.theme.ink)
-            painter.drawText(box, align, full(total))
+            painter.drawText(box, align, figure(total))
             painter.setPen(inks.theme.dim)
             if geometry.has_bars:
                 # The bar gives its room.
                 box.setRect(geometry.bar_left, box.top(), geometry.bar_width, height)
                 painter.drawText(box, align, f"+{full(tokens)}")
             continue
-        text = entry_figure(canvas.model.tree.columns, card.entry, sizes[card.entry])
+        text = entry_figure(columns, card.entry, sizes[card.entry], figure)
         painter.drawText(box, align, text)
 
 
@@ -450,7 +454,7 @@ def _words(canvas: Canvas, first: int, stop: int, rect: QRectF, faded: bool) -> 
     right = rect.right() - geometry.px(16)
     entry = model.rows.entry(first)
     sums = model.rows.sums
-    if geometry.has_numbers:
+    if geometry.has_sums:
         painter.setFont(inks.mono)
         painter.setPen(inks.theme.dim)
         text = f"{stop - first:,} · {sums[stop] - sums[first]:,}"

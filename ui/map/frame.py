@@ -326,7 +326,7 @@ def _some(entries: Iterable[int], low: int, high: int) -> list[int]:
 
 def _landmark(canvas: Canvas, y: float, text: str, colour: QColor, more: str) -> None:
     painter, geometry, inks = canvas.painter, canvas.geometry, canvas.inks
-    numbers = geometry.level is Level.TURNS and geometry.has_numbers
+    numbers = geometry.level is Level.TURNS and geometry.has_sums
     right = geometry.width - geometry.px(138 + 24 if numbers else 16)
     extra = inks.small_metrics.horizontalAdvance(more)
     room = min(geometry.px(360), right - geometry.text_left - geometry.px(16)) - extra

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from explorer.session.kinds import Kind
 from ui.map.rows import RowCategory, Rows
 
 MAX_LANES = 24
@@ -172,8 +173,14 @@ class Lanes:
         return True
 
 
-def arrange(skeleton: Skeleton, leaf: int, links: Sequence[tuple[int, int]] = ()) -> Lanes:
-    """Give every branch its lane. ``links``: (branch summary, entry it summarizes), by summary.
+def arrange(
+    skeleton: Skeleton,
+    leaf: int,
+    links: Sequence[tuple[int, int]] = (),
+    kinds: bytes | bytearray = b"",
+) -> Lanes:
+    """Give every branch its lane. ``links``: (branch summary, entry it summarizes), by summary;
+    ``kinds``: of the entries; without them no compaction is known for undone.
 
     Costs as much as there are segments, not entries.
     """
@@ -186,9 +193,9 @@ def arrange(skeleton: Skeleton, leaf: int, links: Sequence[tuple[int, int]] = ()
         starts = list(starts)
     found = Lanes(skeleton, leaf, starts)
     above, following = _connect(found)
-    _name_chains(found, above, following)
+    below = _name_chains(found, above, following, _undone(found, above, kinds))
     reserved = _bridge(found, links)
-    _pack(found, reserved)
+    _pack(found, reserved, below)
     return found
 
 
@@ -214,7 +221,25 @@ def _connect(lanes: Lanes) -> tuple[list[int], list[int]]:
     return above, following
 
 
-def _name_chains(lanes: Lanes, above: list[int], following: list[int]) -> None:
+def _undone(lanes: Lanes, above: list[int], kinds: bytes | bytearray) -> set[int]:
+    """The segments that are compactions which were undone: nothing follows them."""
+    starts, found = [*lanes.starts, lanes.count], set()
+    entry = kinds.find(Kind.COMPACTION, lanes.first)
+    while 0 <= entry < lanes.count:
+        at = bisect_left(starts, entry)
+        if starts[at : at + 2] == [entry, entry + 1] and entry != lanes.leaf:
+            found.add(at)
+        entry = kinds.find(Kind.COMPACTION, entry + 1)
+    return found.difference(above) if found else found
+
+
+def _name_chains(
+    lanes: Lanes, above: list[int], following: list[int], undone: set[int]
+) -> dict[int, int]:
+    """Name the chains; for compactions of one entry that were undone, which one of them is the
+    first: the others share its lane, so that tries take no more room than one."""
+    firsts: dict[int, int] = {}
+    below: dict[int, int] = {}
     starts, parent, chains = lanes.starts, lanes.skeleton.parent, lanes.chains
     ends = [*starts[1:], lanes.count]
     chain_of = lanes.chain_of
@@ -227,6 +252,9 @@ def _name_chains(lanes: Lanes, above: list[int], following: list[int]) -> None:
             chain = len(chains.head)
             origin = parent[start]
             rise, hangs = _rise(starts, following, over, origin, start)
+            if at in undone and firsts.setdefault(origin, chain) != chain:
+                below[chain] = firsts[origin]
+                rise, hangs = start, hangs or rise != start
             chains.head.append(start)
             chains.tail.append(ends[at] - 1)
             chains.origin.append(origin)
@@ -235,6 +263,7 @@ def _name_chains(lanes: Lanes, above: list[int], following: list[int]) -> None:
         chain_of.append(chain)
     if lanes.active >= 0:
         lanes.active = chain_of[lanes.active]
+    return below
 
 
 def _rise(
@@ -270,7 +299,7 @@ def _bridge(lanes: Lanes, links: Sequence[tuple[int, int]]) -> dict[int, int]:
     return reserved
 
 
-def _pack(lanes: Lanes, reserved: dict[int, int]) -> None:
+def _pack(lanes: Lanes, reserved: dict[int, int], below: dict[int, int]) -> None:
     """The lowest free lane to the right of the branch that a chain forks from."""
     chains = lanes.chains
     number = len(chains.head)
@@ -284,7 +313,9 @@ def _pack(lanes: Lanes, reserved: dict[int, int]) -> None:
             continue
         origin, rise = chains.origin[chain], chains.rise[chain]
         left = chains.lane[lanes.chain_at(origin)] if origin >= lanes.first else 0
-        lane = _free_lane(busy, max(1, min(left + 1, MAX_LANES - 1)), rise)
+        lane = chains.lane[below[chain]] if chain in below else 0
+        if not lane or busy[lane] >= rise:
+            lane = _free_lane(busy, max(1, min(left + 1, MAX_LANES - 1)), rise)
         busy[lane] = max(busy[lane], chains.end[chain])
         chains.lane[chain] = lane
         if origin >= 0:

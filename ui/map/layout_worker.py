@@ -51,7 +51,7 @@ def lay_out(order: LayoutOrder) -> LayoutResult:
     """Make a whole layout, with the levels for far zoom."""
     skeleton = Skeleton(order.columns.parent)
     links = branch_links(order.columns)
-    lanes = arrange(skeleton, order.leaf, links)
+    lanes = arrange(skeleton, order.leaf, links, order.columns.kind)
     levels = LaneLevels(lanes)
     levels.prepare()
     groups = categories(order.columns)
@@ -63,7 +63,8 @@ def first_layout(tree: SessionTree, leaf: int, last: int) -> tuple[Skeleton, Lan
     """The layout of the last entries alone, at once."""
     first = max(0, len(tree) - last)
     skeleton = Skeleton(tree.columns.parent, first)
-    return skeleton, arrange(skeleton, leaf, branch_links(tree.columns, first))
+    links = branch_links(tree.columns, first)
+    return skeleton, arrange(skeleton, leaf, links, tree.columns.kind)
 
 
 class LayoutWorker(QObject):

@@ -230,14 +230,14 @@ class MapModel(QObject):
     def _arrange_now(self) -> None:
         self.skeleton = Skeleton(self.tree.columns.parent)
         self.links = branch_links(self.tree.columns)
-        self._use(arrange(self.skeleton, self.leaf, self.links))
+        self._use(arrange(self.skeleton, self.leaf, self.links, self.tree.columns.kind))
 
     def _rearrange(self) -> None:
         """New lanes after a move of the leaf or a new branch."""
         if len(self.skeleton.starts) > AT_ONCE:
             self._order()
         elif self.is_complete:
-            self._use(arrange(self.skeleton, self.leaf, self.links))
+            self._use(arrange(self.skeleton, self.leaf, self.links, self.tree.columns.kind))
 
     def origin_of(self, summary: int) -> int:
         """Where the branch was abandoned that a branch summary tells of, -1 when unknown."""

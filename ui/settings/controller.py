@@ -93,8 +93,16 @@ class SettingsController(QObject):
             if (on := self._automatic.session_choice(choice)) is not None:
                 chosen[name] = on
         return SettingsSurroundings(
-            state.project, unchanged, chosen, names, titles, self._pick_model
+            state.project, unchanged, chosen, names, titles, self._pick_model, self._no_project()
         )
+
+    def _no_project(self) -> str:
+        document = self._state.document
+        if document is None:
+            return "Open a session to change the settings of its folder."
+        if not document.header.cwd:
+            return "This session names no folder."
+        return f"The session's folder is not on this computer: {document.header.cwd}"
 
     def _forget(self, name: str) -> None:
         if name in BY_SESSION:

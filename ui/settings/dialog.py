@@ -151,6 +151,8 @@ class SettingsDialog(Dialog):
         self.everywhere.setToolTip("Your own settings, for all sessions")
         self.in_project = QRadioButton("&Project", self)
         self.everywhere.setChecked(True)
+        self.no_project = ElidedLabel(parent=self)
+        set_tone(self.no_project, "dim")
         levels = QButtonGroup(self)
         for button in (self.everywhere, self.in_project):
             levels.addButton(button)
@@ -205,7 +207,8 @@ class SettingsDialog(Dialog):
         self.close_button.clicked.connect(self.accept)
 
     def _lay_out(self) -> None:
-        levels = row(self.everywhere, self.in_project, 1, spacing=S16)
+        parts = (self.everywhere, self.in_project, self.no_project)
+        levels = row(*parts, wide=self.no_project, spacing=S16)
         head = column_of(self.search, levels, self.problems, margins=(S16, S12, S16, S8))
         foot = row(self.path, self.copy, self.close_button, wide=self.path)
         body = column_of(Hairline(parent=self), spacing=0)
@@ -228,10 +231,10 @@ class SettingsDialog(Dialog):
         """Show everything as it stands now."""
         around = self._ask()
         self.in_project.setEnabled(around.project is not None)
-        where = f"The settings of {around.project}" if around.project else ""
-        self.in_project.setToolTip(
-            where or "No session is open, or its folder is not on this computer"
-        )
+        why_not = "" if around.project else around.no_project
+        self.in_project.setToolTip(why_not or f"The settings of {around.project}")
+        self.in_project.setAccessibleDescription(why_not)
+        self.no_project.setText(why_not)
         if around.project is None and self.in_project.isChecked():
             self.everywhere.setChecked(True)
         for name, shown in self.rows.items():

@@ -38,6 +38,8 @@ class SettingsSurroundings(Struct, frozen=True):
     """Names of all profiles, with their titles."""
     pick_model: Callable[[Callable[[str], None]], None] | None = None
     """Lets a person choose among all models; the function is given the name."""
+    no_project: str = ""
+    """Why there is no project, in a sentence."""
 
 
 Ask = Callable[[], SettingsSurroundings]

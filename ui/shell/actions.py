@@ -147,6 +147,7 @@ class WindowActions(QObject):
         lessons.follow(self._session, registry)
         registry["less_motion"].setChecked(self._state.preferences.less_motion)
         scale = self._state.preferences.scale
+        registry["larger"].setText(f"&Larger text (now {scale} %)")
         registry.enable(("larger",), scale < SCALES[-1], "The text is as large as it can be.")
         registry.enable(("smaller",), scale > SCALES[0], "The text is as small as it can be.")
         for name in THEMES:

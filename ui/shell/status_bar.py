@@ -1,19 +1,50 @@
-"""What stands in the status bar: long work with its progress and a button to cancel it, and the sum
-of tokens and money."""
+"""The status bar, and what stands in it: long work with its progress and a button to cancel it, and
+the sum of tokens and money."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QStatusBar, QStyle, QStyleOption, QToolButton, QWidget
 
 from ui import theme
+from ui.widgets.labels import elided
 from ui.widgets.panels import row_in
 from ui.widgets.progress import ProgressBar
 
 STEPS = 1000
+
+
+class StatusBar(QStatusBar):
+    """Ends a message where what stands at the right begins; its tip has all of it then."""
+
+    @property
+    def shown_message(self) -> str:
+        """What is painted of the message at this width."""
+        room = self._room()
+        return elided(self.fontMetrics(), self.currentMessage(), room.width())
+
+    def _room(self) -> QRect:
+        rect = self.contentsRect().adjusted(2, 0, 0, 0)
+        shown = (one for one in self.findChildren(QWidget) if one.parent() is self)
+        lefts = [one.x() for one in shown if one.isVisible()]
+        rect.setRight(min([rect.right(), *(left - theme.S12 for left in lefts)]))
+        return rect
+
+    def paintEvent(self, event: QPaintEvent, /) -> None:
+        if not self.currentMessage():
+            self.setToolTip("")
+            super().paintEvent(event)
+            return
+        shown = self.shown_message
+        self.setToolTip(self.currentMessage() if shown != self.currentMessage() else "")
+        painter, option = QPainter(self), QStyleOption()
+        option.initFrom(self)
+        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_PanelStatusBar, option, painter, self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.drawText(self._room(), Qt.AlignmentFlag.AlignVCenter, shown)
 
 
 class Work:

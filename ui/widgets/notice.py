@@ -160,10 +160,20 @@ class NoticeStrip(QFrame):
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
-        wide = self.width() >= scaled(BESIDE)
+        self._take_form(self.width())
+
+    def _take_form(self, width: int) -> None:
+        wide = width >= scaled(BESIDE)
         self._beside.setDirection(
             QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         )
+
+    def height_at(self, width: int) -> int:
+        """The height that it needs at a width."""
+        self._take_form(width)
+        height = max(self.heightForWidth(width), self.minimumSizeHint().height())
+        self._take_form(self.width())
+        return height
 
     def dismiss(self) -> None:
         """Hide the strip."""

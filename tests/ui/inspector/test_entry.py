@@ -70,6 +70,26 @@ def test_header_tells_kind_number_time_tokens_model_and_label(pane: EntryPane) -
     assert "tokens (tokenizer)" in shown_texts(pane)
 
 
+def test_an_id_longer_than_a_line_has_its_middle_in_the_tip(pane: EntryPane) -> None:
+    long_id = "msg_01Ab" + "x" * 80 + "_last"
+    talk = Talk()
+    talk.user("Go.")
+    at = talk.entry("message", id=long_id, message={"role": "user", "content": "On."})
+    pane.show_entry(talk.document, at)
+    facts = pane.header.facts
+    for width in (460, 300):
+        pane.resize(width, 800)
+        settle()
+        shown = facts.text().rpartition(" · ")[2]
+        assert shown.startswith("id msg_01Ab") and shown.endswith("last") and "…" in shown
+        assert facts.fontMetrics().horizontalAdvance(shown) <= facts.width()
+        assert facts.toolTip() == long_id
+    assert long_id in pane.header.accessibleName()
+    lines = "9af7c113-14c6-4e4e-a1a7-0d9784d3a810/run_shell_command"
+    pane.show_entry(talk.document, talk.entry("message", id=lines, message={"role": "user"}))
+    assert f"id {lines}" in facts.text() and not facts.toolTip(), "it may end a line"
+
+
 def test_a_pruned_result_has_its_tokens_as_sent_and_as_stored(pane: EntryPane) -> None:
     """Both counted here; what the prune recorded stands with the prune."""
     talk = Talk()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.session.kinds import Kind
 from ui.map.layout import LONG_EDGE, MAX_LANES, LaneLevels, Lanes, Skeleton, arrange
 
 
@@ -112,11 +113,40 @@ def test_a_bridge_keeps_the_lane_of_the_branch_it_tells_of() -> None:
     assert lanes.lane_at(5) != lanes.lane_at(4)
 
 
+def kinds_of(count: int, *compactions: int) -> bytes:
+    return bytes(Kind.COMPACTION if at in compactions else Kind.USER for at in range(count))
+
+
+@pytest.mark.parametrize("leaf", [3, 7])
+def test_compactions_that_were_undone_share_one_lane(leaf: int) -> None:
+    """Three tries below 3, each taken back: before the session goes on from there, and after."""
+    parents = tree(-1, 0, 1, 2, 3, 3, 3, 3)[: leaf + 1 if leaf == 7 else 7]
+    skeleton = Skeleton(parents)
+    lanes = arrange(skeleton, leaf, kinds=kinds_of(len(parents), 4, 5, 6))
+    assert lanes_of(lanes) == [0, 0, 0, 0, 1, 1, 1, 0][: len(parents)]
+    chains = [lanes.chain_at(at) for at in (4, 5, 6)]
+    assert len(set(chains)) == 3, "none of them follows another"
+    lines = [bool(lanes.chains.hangs[chain]) for chain in chains]
+    # Where the path passes beside them each has a line from it.
+    assert lines == ([False, True, True] if leaf == 3 else [False] * 3)
+    assert lanes_of(arrange(skeleton, leaf))[4:7] != [1, 1, 1]
+
+
+def test_a_compaction_that_holds_or_goes_on_has_a_lane_of_its_own() -> None:
+    skeleton = Skeleton(tree(-1, 0, 1, 1, 1, 3))
+    kinds = kinds_of(6, 2, 3, 4)
+    assert lanes_of(arrange(skeleton, 1, kinds=kinds)) == [0, 0, 1, 2, 1, 2]
+    assert lanes_of(arrange(skeleton, 5, kinds=kinds)) == [0, 0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("undone", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_the_active_path_alone_is_lane_0_and_no_two_branches_share_rows(seed: int) -> None:
+def test_the_active_path_alone_is_lane_0_and_no_two_branches_share_rows(
+    seed: int, undone: bool
+) -> None:
     parents = grown(seed, 600)
     leaf = random.Random(seed).randrange(600)
-    lanes = arrange(Skeleton(parents), leaf)
+    lanes = arrange(Skeleton(parents), leaf, kinds=kinds_of(600, *range(600 if undone else 0)))
     on_path = path_to(parents, leaf)
     assert {at for at in range(600) if lanes.lane_at(at) == 0} == on_path
     for lane in lanes.lanes[: MAX_LANES - 1]:

@@ -357,18 +357,35 @@ def test_rows_are_named_by_their_index_where_it_has_room(show: Show, branchy: Br
     pane.view.set_zoom(2.5)
     assert not pane.view.geometry_now().has_names
     pane.view.set_zoom(1)
-    for width, has_tokens in ((470, True), (400, False)):
+    for width, is_narrow in ((470, False), (400, True), (340, True)):
         pane.resize(width, 700)
         QApplication.processEvents()
         geometry = pane.view.geometry_now()
         assert geometry.has_names and has_ink(), width
-        assert geometry.has_numbers is has_tokens, "its tokens go before its number"
-        assert geometry.text_left == left, "no title is moved for it"
-    pane.resize(340, 700)
+        assert geometry.has_numbers
+        assert (geometry.text_left < left) is is_narrow, "no title is moved before it must be"
+        assert geometry.text_right - geometry.text_left > 80
+    least = replace(geometry, width=220)
+    assert least.has_names and not least.has_numbers, "its tokens go before its number"
+
+
+def test_tokens_on_a_narrow_map_are_rounded_and_stay_clear_of_the_number(show: Show) -> None:
+    talk = Talk()
+    talk.user("word " * 27_000)
+    pane = show(talk.document)
+    pane.resize(280, 700)
     QApplication.processEvents()
-    geometry = pane.view.geometry_now()
-    assert geometry.text_left < left, "but where its words would have no room"
-    assert geometry.has_names and geometry.text_right - geometry.text_left > 100
+    geometry, inks = pane.view.geometry_now(), pane.view.inks
+    tokens = pane.model.sizes[0]
+    assert geometry.is_narrow and geometry.has_numbers and tokens > 10_000
+    width = QFontMetricsF(inks.mono).horizontalAdvance(short(tokens))
+    assert geometry.number_right - width > geometry.name_right + geometry.px(4)
+    right = round(geometry.number_right)
+    clear = round(geometry.number_right - width)
+    image = picture(pane)
+    # Rounded it ends there; with every digit it would reach further to the left.
+    assert len(colours(image, row_box(pane, 0, clear, right))) > 2
+    assert len(colours(image, row_box(pane, 0, round(geometry.name_right) + 1, clear - 1))) == 1
 
 
 @pytest.mark.parametrize("last", [281, 99_999, 199_999])
@@ -518,3 +535,18 @@ def test_a_thread_is_drawn_only_where_one_of_its_ends_has_a_row(
     assert picture(pane) == without
     pane.set_threads(((users[-4], below),))
     assert picture(pane) != without
+
+
+def test_a_compaction_that_was_undone_has_no_frame(show: Show) -> None:
+    talk = Talk()
+    talk.turns(2)
+    above = talk.document.leaf
+    kept = talk.document.tree.columns.ids[above]
+    compaction = talk.entry("compaction", summary="All.", firstKeptEntryId=kept, tokensBefore=9)
+    for leaf, is_framed in ((compaction, True), (above, False)):
+        pane = show(talk.document, leaf)
+        geometry = pane.view.geometry_now()
+        # Above the words, and below the upper edge of the row.
+        left, top = round(geometry.text_left + geometry.px(40)), geometry.middle(compaction)
+        edge = (left, round(top - geometry.px(11)), left + 40, round(top - geometry.px(8)))
+        assert (len(colours(picture(pane), edge)) > 1) is is_framed

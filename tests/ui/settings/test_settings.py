@@ -219,7 +219,7 @@ async def test_the_projects_settings_and_trust(house: House, tmp_path: Path) -> 
     dialog = await opened(live)
     keeping = await row(live, dialog, KEEP)
     await enter(live, keeping, "4000")
-    assert dialog.in_project.isEnabled()
+    assert dialog.in_project.isEnabled() and not dialog.no_project.text()
     live.keys("Alt+P")
     await live.until(lambda: dialog.level == "project", "the project's level")
     await enter(live, keeping, "3000")
@@ -235,6 +235,23 @@ async def test_the_projects_settings_and_trust(house: House, tmp_path: Path) -> 
     await live.until(models.field.isEnabled, "the trust")
     await enter(live, models, "a/b")
     assert live.session.state.summary_models() == ("a/b",)
+
+
+async def test_why_no_project_can_be_chosen_stands_beside_it(house: House) -> None:
+    live = await house.start()
+    dialog = await opened(live)
+    assert not dialog.in_project.isEnabled()
+    assert "Open a session" in dialog.no_project.text() and dialog.no_project.isVisible()
+    live.keys("Escape")
+    await live.back()
+    live.drop(sample_path())
+    await live.until(lambda: live.has_document, "the session")
+    await live.idle()
+    dialog = await opened(live)
+    folder = live.document.header.cwd
+    why = dialog.no_project.text()
+    assert folder and folder in why and "not on this computer" in why
+    assert dialog.in_project.toolTip() == why == dialog.in_project.accessibleDescription()
 
 
 async def test_by_keyboard_alone_and_searched(house: House) -> None:

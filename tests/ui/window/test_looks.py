@@ -90,6 +90,8 @@ async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
     assert not registry["smaller"].isEnabled()
     steps = 0
     while registry["larger"].isEnabled():
+        now = live.session.state.preferences.scale
+        assert f"(now {now} %)" in registry["larger"].text()
         live.keys("Ctrl+Shift+=")
         await live.settle(8)
         # The tabs draw together when they are laid out, which may come after the rest has grown.

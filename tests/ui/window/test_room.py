@@ -28,6 +28,7 @@ from tests.ui.window.test_lessons import Pupil
 from ui import theme
 from ui.inspector.diff_view import DiffView
 from ui.map.pane import Shown
+from ui.shell.status_bar import StatusBar
 from ui.widgets.labels import ElidedLabel
 
 SMALL = (1024, 700)
@@ -202,12 +203,29 @@ async def test_the_compaction_opens_with_what_its_button_is_pressed_for(house: H
 
 
 @pytest.mark.parametrize("large_text", [150], indirect=True)
-async def test_a_row_of_a_narrow_map_has_the_number_of_its_entry(house: House) -> None:
+async def test_a_row_of_a_narrow_map_has_its_number_and_its_tokens(house: House) -> None:
     live = await house.start(sample_path(), size=SMALL)
     geometry = live.window.map.view.geometry_now()
-    assert geometry.has_names and not geometry.has_numbers
+    assert geometry.has_names and geometry.has_numbers
     room = geometry.text_right - geometry.text_left
-    assert room > geometry.px(130), "and some words before it"
+    assert room > geometry.px(95), "and some words before them"
+
+
+@pytest.mark.parametrize("large_text", [200], indirect=True)
+async def test_a_long_message_ends_before_the_sums_in_the_status_bar(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    bar, spent = live.window.statusBar(), live.window.spent
+    assert isinstance(bar, StatusBar)
+    await live.until(spent.isVisible, "what was spent")
+    live.session.state.say("The leaf was #281: Enter on that entry goes back to it.")
+    await live.settle()
+    shown = bar.shown_message
+    assert shown.startswith("The leaf was #281") and shown.endswith("…")
+    assert bar.fontMetrics().horizontalAdvance(shown) < spent.x()
+    assert bar.toolTip() == bar.currentMessage()
+    live.session.state.say("Short.")
+    await live.settle()
+    assert bar.shown_message == "Short." and not bar.toolTip()
 
 
 @pytest.mark.parametrize("large_text", [100, 150, 200], indirect=True)

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QTabBar, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QTabBar,
+    QTextEdit,
+    QToolButton,
+    QWidget,
+)
 
 from tests.ui.window.house import House
-from tests.ui.window.running import on_screen, sample_path
+from tests.ui.window.running import on_screen, sample_path, visible
 from tests.ui.window.steps import commit, draft
+from ui.map.pane import Shown
 from ui.widgets.tabs import TabBar
 
 
@@ -60,6 +71,64 @@ async def test_what_is_looked_at_stays_in_sight_with_larger_text(house: House) -
         live.keys("Ctrl+-")
         await live.settle(40)
     assert abs(view.cut_line() / view.viewport().height() - share) < 0.1
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 700)])
+async def test_a_notice_of_the_window_moves_and_covers_no_control(
+    house: House, size: tuple[int, int]
+) -> None:
+    """It lies over the oldest lines of the conversation, in a low window of the map."""
+    live = await house.start(sample_path(), size=size)
+    live.keys("Ctrl+3")
+    await live.idle()
+    window, notices = live.window, live.window.notices
+    controls = [
+        one for kind in (QAbstractButton, QLineEdit, QComboBox, QTextEdit)
+        for one in visible(window, kind) if not notices.isAncestorOf(one)
+    ]  # fmt: skip
+    parts = [*controls, window.map.view.viewport(), window.agent.conversation.view.viewport()]
+
+    def places() -> list[tuple[int, int]]:
+        """Tops and bottoms: what a link says, and so how wide it is, comes from a thread."""
+        return [(on_screen(one).top(), on_screen(one).bottom()) for one in parts]
+
+    before = places()
+    for _ in range(2):
+        live.session.state.notice("error", "It did not work.", "Nothing was stored.", details="x\n")
+        assert notices.isVisible()
+        await live.settle()
+        assert places() == before
+        covered = on_screen(notices)
+        assert not [one for one in controls if on_screen(one).intersects(covered)]
+        low = size[1] < 900
+        room = window.map.view if low else window.agent.conversation.view
+        assert on_screen(room.viewport()).contains(covered)
+        assert covered.top() == on_screen(room.viewport()).top()
+        # It goes along where its room goes.
+        window.resize(size[0] + 40, size[1] + 60)
+        await live.settle()
+        assert on_screen(notices).topLeft() == on_screen(room.viewport()).topLeft()
+        assert on_screen(notices).width() == room.viewport().width()
+        window.resize(*size)
+        await live.settle()
+        live.keys("Esc", to=notices)
+        assert not notices.isVisible()
+        assert places() == before
+
+
+async def test_a_notice_is_below_everything_where_nothing_has_room_for_it(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+F7")
+    live.window.map.show_as(Shown.LIST)
+    await live.settle()
+    live.session.state.notice("error", "It did not work.", "Nothing was stored.")
+    await live.settle()
+    below = on_screen(live.window.notices)
+    assert below.top() > on_screen(live.window.inspector).bottom()
+    assert below.bottom() < on_screen(live.window.statusBar()).top() + 1
+    live.window.map.show_as(Shown.MAP)
+    await live.settle()
+    assert on_screen(live.window.map.view.viewport()).contains(on_screen(live.window.notices))
 
 
 async def test_no_control_moves_for_the_notice_of_a_commit_or_an_undo(house: House) -> None:
