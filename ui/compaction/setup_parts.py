@@ -214,6 +214,7 @@ class RulesPart(QWidget):
         bind_font(self.place, small_font)
         set_tone(self.place, "dim")
         self.why = ClickLabel(self)
+        bind_font(self.why, small_font)
         for label in (self.place, self.why):
             label.link.connect(self._follow)
         self._at = self._leaf = self._selected = -1
@@ -227,7 +228,7 @@ class RulesPart(QWidget):
         self._align()
 
     def _lay_out(self) -> None:
-        column = column_in(self, S4, (S16, S12, S16, S12))
+        self._column = column = column_in(self, S4, (S16, S12, S16, S12))
         line = row(self._label, self.profile, wide=self.profile)
         links = wrapping_row(self.rules, self.compare, self.prompts, across=S12, down=0)
         column.addLayout(line)
@@ -239,6 +240,11 @@ class RulesPart(QWidget):
         column.addLayout(links)
         column.addLayout(row(self.place, self.learn, wide=self.place))
         column.addWidget(self.why)
+
+    def set_low(self, is_low: bool) -> None:
+        """Stand close together where the reason of the cut would have no room else."""
+        self._column.setSpacing(0 if is_low else S4)
+        self._column.setContentsMargins(S16, S8 if is_low else S12, S16, S12)
 
     def _sliders(self) -> tuple[NumberSlider, ...]:
         return (self.keep, self.rounds, self.reserve, self.window_size)
