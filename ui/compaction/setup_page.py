@@ -449,8 +449,15 @@ class SetupPage(QWidget):
     def _fit_request(self) -> None:
         """Its size is shown where there is room for it, and always in its tip."""
         size, size_tip = self._request_size, self._request_size and f"{self._request_size}. "
+        shown = self.shown
+        of = (
+            f": of {short(shown.context_estimate)} tokens of entries the "
+            f"{short(shown.tokens_summarized)} that are to be summarized, and the prompt's words"
+            if is_possible(shown) and shown is not None
+            else ""
+        )
         self.request.setToolTip(
-            f"{size_tip}The request to the summarizer; long tool results are shortened in it"
+            f"{size_tip}The request to the summarizer{of}; long tool results are shortened in it"
         )
         room = self.width() - 2 * S16 - S8 - self._request_caption.sizeHint().width()
         for words in (f"re&quest {size} · show ▸", "re&quest · show ▸"):
