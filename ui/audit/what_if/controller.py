@@ -10,7 +10,12 @@ from explorer.audit.simulation import Past, Policy, simulate
 from explorer.audit.simulation.walk import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.services.document import Document
-from explorer.services.recorded_session import assumptions_for, prices_of, read_past
+from explorer.services.recorded_session import (
+    assumptions_for,
+    hour_share,
+    prices_of,
+    read_past,
+)
 from explorer.settings.effective import Chosen
 from ui.app_state import AppState
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
@@ -87,7 +92,10 @@ class WhatIfController(QObject):
         ]
         if policy.profile.name not in PROFILES:
             policies.insert(0, policy)
-        view.show_policies(policies, policy, list(self._state.profiles.values()))
+        view.show_policies(
+            policies, policy, list(self._state.profiles.values()),
+            self._state.settings.context_window,
+        )  # fmt: skip
 
     def _walk(self, question: WalkQuestion) -> Drawing:
         """Called in a thread."""
@@ -159,9 +167,10 @@ class WhatIfController(QObject):
             self._view.show_models(models, str(self._view.models.currentData() or ""))
 
     def _price(self, model: str) -> None:
-        bench, view = self._state.bench, self._view
-        if bench is not None and view is not None:
-            view.show_prices(prices_of(bench.client.info(model)) if model else None)
+        bench, view, document = self._state.bench, self._view, self._state.document
+        if bench is not None and view is not None and document is not None:
+            info, for_hour = bench.client.info(model), hour_share(document)
+            view.show_prices(prices_of(info, for_hour) if model else None)
 
     # rules of the session ----------------------------------------------------------------------
 
