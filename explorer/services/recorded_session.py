@@ -22,6 +22,7 @@ from explorer.audit.simulation import (
     past_of,
 )
 from explorer.audit.simulation.policy import CACHE_MINUTES
+from explorer.compaction.context_size import last_report
 from explorer.compaction.profile import Profile
 from explorer.models.catalogue import cache_hour_price
 from explorer.models.client import ModelInfo
@@ -227,12 +228,16 @@ def assumptions_for(
 
 
 def hour_share(document: Document) -> float:
-    """Which part of what the replies up to the leaf wrote into a cache went there for an hour: 0 to
-    1; 0 as long as the usage is not read."""
-    if not document.usage.is_whole:
+    """Which part of what the replies up to the leaf wrote into a cache went there for an hour, 0 to
+    1; as long as they are not all read, of the last one that reports anything, which it reads."""
+    if document.usage.is_whole:
+        spent = document.usage.branch(document.leaf).replies
+        return spent.cache_write_1h / spent.cache_write if spent.cache_write else 0.0
+    reply = last_report(document.tree, document.tree.path(document.leaf), 1)
+    usage = document.payloads.stored.entry(reply).usage if reply >= 0 else None
+    if usage is None or not usage.cache_write:
         return 0.0
-    spent = document.usage.branch(document.leaf).replies
-    return spent.cache_write_1h / spent.cache_write if spent.cache_write else 0.0
+    return usage.cache_write_1h / usage.cache_write
 
 
 def prices_of(info: ModelInfo, for_hour: float = 0.0) -> Prices | None:

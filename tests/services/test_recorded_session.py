@@ -44,12 +44,13 @@ def test_what_a_tier_does_not_say_is_as_below_it() -> None:
 
 def test_a_cache_of_an_hour_costs_and_lasts_what_it_does(bench: Workbench, tmp_path: Path) -> None:
     lines = Lines().user("u1", "Build it")
-    parts = {"ephemeral_1h_input_tokens": 75, "ephemeral_5m_input_tokens": 25}
-    usage = {**USAGE, "cache_creation_input_tokens": 100, "cache_creation": parts}
-    lines.reply("r0", "m0", "done", model="claude-sonnet-4-5", usage=usage)
+    for at, hour in enumerate((50, 100)):
+        parts = {"ephemeral_1h_input_tokens": hour, "ephemeral_5m_input_tokens": 100 - hour}
+        usage = {**USAGE, "cache_creation_input_tokens": 100, "cache_creation": parts}
+        lines.reply(f"r{at}", f"m{at}", "done", model="claude-sonnet-4-5", usage=usage)
     path = lines.write(tmp_path / f"{SESSION}.jsonl")
     document = bench.open_blocking(bench.import_blocking(path).key)
-    assert hour_share(document) == 0, "as long as its usage is not read"
+    assert hour_share(document) == 1, "of the last reply, as long as not all are read"
     asyncio.run(document.usage.follow())
     assert hour_share(document) == 0.75
     assert assumptions_for(document, PROFILES["pi"]).cache_minutes == 60

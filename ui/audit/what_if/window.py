@@ -428,9 +428,10 @@ class WhatIfWindow(QDialog):
             )
         late = [line.title for line in drawing.lines if looks_late(line.found)]
         if late:
+            names = " and ".join(filter(None, (", ".join(late[:-1]), late[-1])))
             looks = "looks" if len(late) == 1 else "look"
             notes.append(
-                f"{', '.join(late)} {looks} at the threshold after a turn alone: until then the "
+                f"{names} {looks} at the threshold after a turn alone: until then the "
                 "context grows beyond it."
             )
         self.note.setText(" ".join(notes))
