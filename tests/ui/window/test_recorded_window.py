@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.formats.codex_rollouts import Rollout
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow
+from ui.profiles.compare_window import CompareWindow
 
 
 def said_of_the_window(live: RunningWindow) -> tuple[bool, bool]:
@@ -28,6 +29,11 @@ async def test_a_window_that_is_inferred_is_said_to_be_wherever_it_decides(
     live.keys("Ctrl+2")
     await live.idle()
     await live.until(lambda: said_of_the_window(live) == (True, True), "the same words")
+    live.keys("Ctrl+Shift+M")
+    window = await live.dialog(CompareWindow)
+    await live.until(lambda: "(window inferred)" in window.facts.text(), "the words for profiles")
+    live.keys("Esc", to=window)
+    await live.back()
 
 
 async def test_the_window_that_codex_recorded_is_shown(house: House, tmp_path: Path) -> None:
@@ -41,6 +47,11 @@ async def test_the_window_that_codex_recorded_is_shown(house: House, tmp_path: P
     assert live.window.compaction.setup.window_size.value() == 258_400
     assert "of 258,400 tokens" in live.window.header.gauge.toolTip()
     assert said_of_the_window(live) == (False, False)
+    live.keys("Ctrl+Shift+M")
+    window = await live.dialog(CompareWindow)
+    await live.until(lambda: "258.4k tokens for all; " in window.facts.text(), "the facts")
+    live.keys("Esc", to=window)
+    await live.back()
 
 
 async def test_a_window_that_nobody_recorded_is_never_said_to_be_passed(
