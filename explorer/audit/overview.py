@@ -32,7 +32,7 @@ from explorer.compaction.context_size import (
     reported_after,
 )
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.compaction.reasons import count_text
+from explorer.compaction.reasons import RATIO_REASON, count_text, ratio_text
 from explorer.session.context import context_at
 from explorer.session.entries import CompactionSummary
 from explorer.session.tree import Path, SessionTree
@@ -263,7 +263,7 @@ def _difference(ledger: Ledger, weights: Sequence[int] | None) -> str:
     ratio = context_size(tree, before, rules, weights).ratio
     if round(ratio, 1) > 1:
         parts.append(
-            f"As the entries grew, its reports grew by {ratio:.1f} tokens for each one that is "
-            "counted here: another tokenizer, and what is sent with them and not recorded."
+            f"As the entries grew, its reports grew by {ratio_text(ratio)} tokens for each one "
+            f"that is counted here: {RATIO_REASON}."
         )
     return " ".join(parts)

@@ -52,6 +52,7 @@ from explorer.session.result_text import (
     is_running,
     numbered_lines,
     output_of,
+    part_shown,
     printed_files,
 )
 from explorer.session.tool_actions import (
@@ -343,7 +344,7 @@ class Repeats:
                 if body.tool.lower() == "read":
                     self._seen(action.path).used = index
                 numbers, lines = numbered_lines(text, action.first, action.last)
-                is_whole = shows_whole(action, numbers)
+                is_whole = shows_whole(action, numbers) and part_shown(text) is None
                 self._read(index, action.path, numbers, lines, is_whole, self.tokens[index])
         elif action.key and not is_told:
             self._again(index, action, text, self.tokens[index])

@@ -47,6 +47,7 @@ from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.recorded_session import (
     assumptions_for,
+    hour_share,
     prices_of,
     read_past,
     recorded_session,
@@ -244,12 +245,12 @@ def _what_if(arguments: argparse.Namespace) -> None:
         named_profile(name)
     with target(arguments) as chosen:
         policies = _policies(arguments, chosen)
+        asyncio.run(chosen.document.usage.follow())
         taken = assumptions_for(
             chosen.document,
             policies[0].profile,
             Assumptions(summary_share=arguments.summary_share),
         )
-        asyncio.run(chosen.document.usage.follow())
         past = read_past(chosen.document, chosen.at, policies[0], taken)
         prices = _prices(arguments, chosen)
         if arguments.sweep:
@@ -290,7 +291,7 @@ def _policies(arguments: argparse.Namespace, chosen: Target) -> list[Policy]:
 def _prices(arguments: argparse.Namespace, chosen: Target) -> Prices | None:
     if not arguments.prices:
         return None
-    prices = prices_of(chosen.bench.client.info(arguments.prices))
+    prices = prices_of(chosen.bench.client.info(arguments.prices), hour_share(chosen.document))
     if prices is None:
         raise UsageError(f"--prices {arguments.prices}: nobody knows the prices of this model")
     return prices
@@ -419,7 +420,8 @@ def _print_sweep(arguments: argparse.Namespace, found: Sweep) -> None:
     cells = [
         {
             "keep_recent": cell.keep, "reserve": cell.reserve, "compactions": cell.compactions,
-            "prunes": cell.prunes, "sent": cell.sent, "cached": cell.cached, "cost": cell.cost,
+            "prunes": cell.prunes, "sent": cell.sent, "asked_for_summaries": cell.asked,
+            "cached": cell.cached, "cost": cell.cost,
             "largest": cell.largest, "split_turns": round(cell.split_turns, 4),
             "too_large": cell.too_large,
         }
@@ -433,10 +435,15 @@ def _print_sweep(arguments: argparse.Namespace, found: Sweep) -> None:
             "cells": cells,
         })  # fmt: skip
         return
-    print(f"Tokens sent, in thousands, under {found.policy.profile.name}: keep-recent to the right,"
-          " reserve downwards.")  # fmt: skip
+    print(f"Tokens sent, those for summaries included, in thousands, under "
+          f"{found.policy.profile.name}: keep-recent to the right, reserve downwards.")  # fmt: skip
+
+    def thousands(keep: int, reserve: int) -> str:
+        cell = found.cell(keep, reserve)
+        return f"{(cell.sent + cell.asked) / 1000:,.0f}"
+
     rows = [
-        [f"{reserve:,}", *(f"{found.cell(keep, reserve).sent / 1000:,.0f}" for keep in found.keeps)]
+        [f"{reserve:,}", *(thousands(keep, reserve) for keep in found.keeps)]
         for reserve in found.reserves
     ]
     heads = ["reserve", *(f"{keep:,}" for keep in found.keeps)]

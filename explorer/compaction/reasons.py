@@ -41,6 +41,15 @@ def tokens_text(tokens: int) -> str:
     return f"{tokens / 1_000_000_000:.2f}".removesuffix(".00") + "B"
 
 
+RATIO_REASON = "another tokenizer, and what is sent with them and not recorded"
+"""Why a provider counts more for entries than is counted here."""
+
+
+def ratio_text(ratio: float) -> str:
+    """What a provider counts for each token here: 1.67."""
+    return f"{ratio:.2f}"
+
+
 def count_text(count: int, noun: str) -> str:
     """A count with its noun: 1 entry, 3,000 entries."""
     if count == 1:
@@ -130,7 +139,8 @@ def cut_reason(
         sentences = [_walked(cuts, cut, keep)]
         if keep.ratio > 1:
             sentences.append(
-                f"The provider counted {keep.ratio:.1f} tokens for each of the estimate: the "
+                f"The provider counted {ratio_text(keep.ratio)} tokens for each of the estimate, "
+                "what no entry holds included: the "
                 f"{tokens_text(settings.keep_recent_tokens)} to keep are {tokens_text(keep.tokens)}"
                 " here."
             )

@@ -424,6 +424,18 @@ _TWICE_FOR_AN_HOUR = "anthropic/claude-"
 https://platform.claude.com/docs/en/about-claude/pricing."""
 
 
+def cache_hour_price(
+    model_id: str, into: float, write: float, listed: float | None
+) -> float | None:
+    """Dollars of a token that goes into a cache for an hour; None where that is not known.
+    ``into``: of one of the input; ``write``: of one that goes into a cache for minutes;
+    ``listed``: what the list says."""
+    if listed is None and model_id.startswith(_TWICE_FOR_AN_HOUR):
+        listed = 2 * into
+    # None where only the price of minutes is listed for long prompts.
+    return None if listed is None or listed < write else listed
+
+
 def cost_of(usage: Usage, info: ModelInfo, for_hour: int = 0) -> Cost:
     """What the tokens of one call cost at the model's prices. ``for_hour``: how many of those that
     went into a cache went there for an hour, which this program itself never asks for.
@@ -442,16 +454,14 @@ def cost_of(usage: Usage, info: ModelInfo, for_hour: int = 0) -> Cost:
         return UNKNOWN_COST
     read, write = prices["cache_read_price"], prices["cache_write_price"]
     write = into if write is None else write
-    hour_price = prices["cache_write_1h_price"]
-    if hour_price is None and info.id.startswith(_TWICE_FOR_AN_HOUR):
-        hour_price = 2 * into
-    # The latter where only the price of minutes is listed for long prompts.
-    is_low = hour_price is None or hour_price < write
+    hour_price = cache_hour_price(info.id, into, write, prices["cache_write_1h_price"])
+    is_low = hour_price is None
     return Cost(
         usage.input * into,
         usage.output * out,
         usage.cache_read * (into if read is None else read),
-        (usage.cache_write - for_hour) * write + for_hour * (write if is_low else hour_price),
+        (usage.cache_write - for_hour) * write
+        + for_hour * (write if hour_price is None else hour_price),
         low_priced=for_hour if is_low else 0,
     )
 

@@ -6,7 +6,7 @@ under other rules.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +21,10 @@ from explorer.audit.simulation import (
     Tier,
     past_of,
 )
+from explorer.audit.simulation.policy import CACHE_MINUTES
+from explorer.compaction.context_size import last_report
 from explorer.compaction.profile import Profile
+from explorer.models.catalogue import cache_hour_price
 from explorer.models.client import ModelInfo
 from explorer.services.document import Document
 from explorer.session.edit_entries import ShapeFacts, shape_data
@@ -206,11 +209,17 @@ def _prompts(document: Document, leaf: int) -> Iterator[tuple[int, RecordedPromp
                 yield entry, RecordedPrompt(whole, spent.cache_read)
 
 
+_MOSTLY, _HOUR = 0.5, 60.0
+
+
 def assumptions_for(
     document: Document, profile: Profile, assumptions: Assumptions | None = None
 ) -> Assumptions:
-    """What is assumed of a document: its orders to summarizers are counted as they are worded."""
+    """What is assumed of a document: its orders to summarizers are counted as they are worded, and
+    a cache lasts an hour where most of what its replies wrote into one went there for an hour."""
     taken = assumptions or Assumptions()
+    if taken.cache_minutes == CACHE_MINUTES and hour_share(document) > _MOSTLY:
+        taken = replace(taken, cache_minutes=_HOUR)
     if taken.order_tokens:
         return taken
     words = document.shared.templates
@@ -218,27 +227,54 @@ def assumptions_for(
     return replace(taken, order_tokens=document.tokens.count_text(asked, profile))
 
 
-def prices_of(info: ModelInfo) -> Prices | None:
-    """A model's prices; None where they are not known."""
+def hour_share(document: Document) -> float:
+    """Which part of what the replies up to the leaf wrote into a cache went there for an hour, 0 to
+    1; as long as they are not all read, of the last one that reports anything, which it reads."""
+    if document.usage.is_whole:
+        spent = document.usage.branch(document.leaf).replies
+        return spent.cache_write_1h / spent.cache_write if spent.cache_write else 0.0
+    reply = last_report(document.tree, document.tree.path(document.leaf), 1)
+    usage = document.payloads.stored.entry(reply).usage if reply >= 0 else None
+    if usage is None or not usage.cache_write:
+        return 0.0
+    return usage.cache_write_1h / usage.cache_write
+
+
+def prices_of(info: ModelInfo, for_hour: float = 0.0) -> Prices | None:
+    """A model's prices; None where they are not known. ``for_hour``: which part of what goes into a
+    cache goes there for an hour."""
     into, out = info.input_price, info.output_price
     if into is None or out is None:
         return None
-    read, write = info.cache_read_price, info.cache_write_price
-    base, tiers = _prices(into, out, read, write), []
+    cache = _CachePrices(info.cache_read_price, info.cache_write_price, info.cache_write_1h_price)
+    base, tiers = cache.with_others(info.id, into, out, for_hour), []
     for tier in info.tiers:
         into = into if tier.input_price is None else tier.input_price
         out = out if tier.output_price is None else tier.output_price
-        read = read if tier.cache_read_price is None else tier.cache_read_price
-        write = write if tier.cache_write_price is None else tier.cache_write_price
-        tiers.append(Tier(tier.above, _prices(into, out, read, write)))
+        cache = _CachePrices(
+            cache.read if tier.cache_read_price is None else tier.cache_read_price,
+            cache.write if tier.cache_write_price is None else tier.cache_write_price,
+            cache.write_1h if tier.cache_write_1h_price is None else tier.cache_write_1h_price,
+        )
+        tiers.append(Tier(tier.above, cache.with_others(info.id, into, out, for_hour)))
     return replace(base, tiers=tuple(tiers))
 
 
-def _prices(into: float, out: float, cache_read: float | None, cache_write: float | None) -> Prices:
-    """Tokens from or into a cache cost what others do, where no separate price is known."""
-    return Prices(
-        read=into,
-        write=out,
-        cached=into if cache_read is None else cache_read,
-        into_cache=into if cache_write is None else cache_write,
-    )
+class _CachePrices(NamedTuple):
+    """Of tokens from a cache, and of those that go there for minutes and for an hour; None where
+    none is listed."""
+
+    read: float | None
+    write: float | None
+    write_1h: float | None
+
+    def with_others(self, model: str, into: float, out: float, for_hour: float) -> Prices:
+        """Tokens from or into a cache cost what others do, where no separate price is known."""
+        minutes = into if self.write is None else self.write
+        hour = cache_hour_price(model, into, minutes, self.write_1h)
+        return Prices(
+            read=into,
+            write=out,
+            cached=into if self.read is None else self.read,
+            into_cache=minutes if hour is None else minutes + for_hour * (hour - minutes),
+        )

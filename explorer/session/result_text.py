@@ -23,6 +23,8 @@ _GEMINI_PART = re.compile(
     r"\s*IMPORTANT: The file content has been truncated\.\n"
     r"Status: Showing lines (\d{1,9})-(\d{1,9}) of \d+ total lines\."
 )
+_GEMINI_CONTENT = "--- FILE CONTENT (truncated) ---\n"
+"""Above the lines themselves."""
 _CONTENT = ("<content>", "</content>")
 _REMINDER = ("<system-reminder>", "</system-reminder>")
 _ENDED = re.compile(r"(?:^|\n)<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,9})>\s*\Z")
@@ -97,8 +99,13 @@ def failed(text: str) -> bool:
 
 def numbered_lines(text: str, first: int, last: int = 0) -> tuple[Sequence[int], list[str]]:
     """The lines of a file, and their numbers: those that the tool printed before them, else counted
-    from ``first``. No numbers where they are not certain: more lines than were asked for (``last``,
-    0: to the end), or other numbers than a tool would print."""
+    from ``first``, or from the line that the tool says that it shows first. No numbers where they
+    are not certain: more lines than were asked for (``last``, 0: to the end), or other numbers than
+    a tool would print."""
+    if part := part_shown(text):
+        _, mark, content = text.partition(_GEMINI_CONTENT)
+        lines = content.split("\n")[: part[1] - part[0] + 1] if mark else []
+        return range(part[0], part[0] + len(lines)), lines
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()

@@ -258,3 +258,55 @@ def test_what_a_search_showed_since_is_not_needed_again() -> None:
               pattern="line", path="/w/src/a.py")  # fmt: skip
     made.read("/w/src/a.py", of=LONG)
     assert made.needs() == []
+
+
+def _part(made: AgentWork, first: int, last: int, of: str, **asked: int) -> int:
+    """A read that Gemini CLI says is of a part."""
+    lines = of.split("\n")
+    text = (
+        "\nIMPORTANT: The file content has been truncated.\n"
+        f"Status: Showing lines {first}-{last} of {len(lines)} total lines.\n"
+        "Action: To read more of the file, you can use the 'start_line' and 'end_line' parameters "
+        f"in a subsequent 'read_file' call. For example, use start_line: {last + 1}.\n\n"
+        "--- FILE CONTENT (truncated) ---\n" + "\n".join(lines[first - 1 : last])
+    )
+    return made.call("read_file", text, file_path="/w/a.py", **asked)
+
+
+def test_a_part_that_gemini_says_it_shows_is_needed_again_where_it_was_known() -> None:
+    made = AgentWork()
+    before = _part(made, 41, 140, LONG, start_line=41, end_line=140)
+    made.compact()
+    after = _part(made, 101, 170, LONG, start_line=101, end_line=170)
+    repeat = made.need().repeat
+    assert (repeat.before, repeat.after, repeat.first, repeat.last) == (before, after, 101, 140)
+    other = AgentWork()
+    other.read(of=LONG)
+    other.compact()
+    _part(other, 61, 120, LONG, start_line=61, end_line=120)
+    assert other.need().repeat.lines == 60
+
+
+def test_a_part_that_was_not_known_or_has_changed_is_not_needed_again() -> None:
+    made = AgentWork()
+    _part(made, 1, 80, LONG, start_line=1, end_line=80)
+    made.compact()
+    _part(made, 81, 160, LONG, start_line=81, end_line=160)
+    assert made.needs() == [], "other lines"
+    changed = AgentWork()
+    _part(changed, 1, 80, LONG, start_line=1, end_line=80)
+    changed.compact()
+    _part(changed, 1, 80, LONG.replace(" is ", " was "), start_line=1, end_line=80)
+    assert changed.needs() == [], "another text"
+
+
+def test_a_file_of_which_gemini_shows_only_the_beginning_is_not_known_whole() -> None:
+    """Whoever asks for a whole file is shown its first 2,000 lines: what is known below them is
+    still known once the agent edits one of these."""
+    made = AgentWork()
+    before = _part(made, 101, 200, LONG, start_line=101, end_line=200)
+    _part(made, 1, 100, LONG)
+    made.edit("line 7 of the long file is 49", "line 7 is another")
+    made.compact()
+    after = _part(made, 101, 200, LONG, start_line=101, end_line=200)
+    assert made.needs() == [(READ, before, after)]

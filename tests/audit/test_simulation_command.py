@@ -57,6 +57,14 @@ def test_a_sweep_tells_every_pair_of_sizes(capsys: pytest.CaptureFixture[str]) -
     ).items()
     told = run(capsys, "what-if", str(SAMPLE), *SIZES, "--sweep", "--profile", "explorer")
     assert "4,000" in told and "8,000" in told
+    first = found["cells"][0]
+    both = f"{(first['sent'] + first['asked_for_summaries']) / 1000:,.0f}"
+    assert "those for summaries included" in told and both in told
+    sizes = ("--keep-recent", str(first["keep_recent"]), "--reserve", str(first["reserve"]))
+    window = ("--window", SIZES[SIZES.index("--window") + 1])
+    alone = run_json(capsys, "what-if", str(SAMPLE), *sizes, *window, "--profile", "explorer")
+    for figure in ("sent", "asked_for_summaries", "cached"):
+        assert alone["walks"][0][figure] == first[figure], "the table has the same"
 
 
 @pytest.mark.parametrize(

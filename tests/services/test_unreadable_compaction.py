@@ -256,7 +256,7 @@ def test_what_makes_the_agents_count_larger_is_said_as_far_as_it_is_known(
     assert found.difference == (
         f"It has {11_010 - counted:,} tokens more than the entries counted here. With the first "
         "reply, #1, the provider counted 9,010 tokens where the entries take 2: the rest is not in "
-        "the file. As the entries grew, its reports grew by 1.7 tokens for each one that is "
+        "the file. As the entries grew, its reports grew by 1.66 tokens for each one that is "
         "counted here: another tokenizer, and what is sent with them and not recorded."
     )
     known = sizes_known(11_010, made_here=False, difference=found.difference)

@@ -377,6 +377,13 @@ def test_numbers_before_lines_are_believed_where_nearly_all_have_one_and_they_ri
     words = "word\n" * 5
     assert len(numbered_lines(long + words, 1)[0]) == 249
     assert len(numbered_lines(long + "245→x\n" + words, 1)[0]) == 245
+    part = (
+        "\nIMPORTANT: The file content has been truncated.\n"
+        "Status: Showing lines 60-61 of 400 total lines.\nAction: To read more.\n\n"
+    )
+    shown = f"{part}--- FILE CONTENT (truncated) ---\na\n7→b\n\n--- More ---"
+    assert numbered_lines(shown, 1) == (range(60, 62), ["a", "7→b"]), "as its tool says"
+    assert numbered_lines(part, 1) == (range(60, 60), [])
     assert numbered_lines("8→a\n7→b", 1) == (range(1, 3), ["8→a", "7→b"])
     assert numbered_lines("8→a\n8→b", 1) == (range(1, 3), ["8→a", "8→b"])
     assert bare_lines("7→a\nb") == [("7→a", "a"), ("b",)]

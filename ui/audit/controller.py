@@ -210,7 +210,11 @@ class AuditController(QObject):
         if document is not self._state.document:
             return
         self._found = found
-        self._tab.show_overview(found, document.payloads.shown, document.writer.made_here)
+        ledger = found.ledger
+        is_undone = ledger.in_force >= 0 and ledger.tree.is_undone(ledger.in_force, document.leaf)
+        self._tab.show_overview(
+            found, document.payloads.shown, document.writer.made_here, is_undone=is_undone
+        )
         self._tell_lost(found)
         self._show_selected()
         self.audited.emit(found)

@@ -62,12 +62,15 @@ class RulePart(QWidget):
         self.badge.set_known(None)
         self.basis.setText("")
 
-    def show_row(self, ledger: Ledger, at: int) -> None:
-        """Show one row of a ledger."""
+    def show_row(self, ledger: Ledger, at: int, is_undone: bool = False) -> None:
+        """Show one row of a ledger. ``is_undone``: its moment is that of a compaction that was
+        undone."""
         entry, verdict = ledger.entries[at], ledger.verdict(at)
         head = sentence_case(VERDICTS[verdict])
         rule = rule_of(ledger, at)
         meaning = "" if verdict is LedgerVerdict.LOST else f" {MEANINGS[verdict]}"
+        if is_undone:
+            meaning = f" As it was at #{ledger.in_force}, which was undone:{meaning}"
         lives = ledger.summaries(at)
         if verdict is LedgerVerdict.IN_THIS_SUMMARY and lives:
             head = f"Summarized by #{lives[-1]}"
@@ -186,6 +189,7 @@ class LedgerView(QWidget):
         self.part = RulePart(self)
         self.part.entry_requested.connect(self.entry_requested)
         self._previews: Previews | None = None
+        self._is_undone = False
         self._entry = -1
         self._lay_out()
 
@@ -206,10 +210,12 @@ class LedgerView(QWidget):
         """The ledger that is shown."""
         return self.model.ledger
 
-    def show_ledger(self, ledger: Ledger | None, previews: Previews | None) -> None:
+    def show_ledger(
+        self, ledger: Ledger | None, previews: Previews | None, *, is_undone: bool = False
+    ) -> None:
         """Show another ledger; the filter, the search and the chosen entry stay. None: the session
-        was left, and with it the search."""
-        self._previews = previews
+        was left, and with it the search. ``is_undone``: its compaction was."""
+        self._previews, self._is_undone = previews, is_undone
         if ledger is None:
             self.search.clear()
         self.model.show_ledger(ledger, previews)
@@ -277,7 +283,7 @@ class LedgerView(QWidget):
         if ledger is None or at < 0:
             self.part.say_nothing(-1 if ledger is None else entry)
         else:
-            self.part.show_row(ledger, at)
+            self.part.show_row(ledger, at, self._is_undone)
 
 
 _TITLES = {LedgerVerdict.PRUNED: PRUNED_NOTES}

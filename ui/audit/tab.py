@@ -417,15 +417,18 @@ class AuditTab(QWidget):
         found: Overview,
         previews: Previews,
         made_here: Callable[[int], bool] = lambda _entry: False,
+        *,
+        is_undone: bool = False,
     ) -> None:
-        """Show the audit of a path. ``made_here``: whether this program recorded an entry."""
+        """Show the audit of a path. ``made_here``: whether this program recorded an entry.
+        ``is_undone``: the moment is that of a compaction that was undone."""
         tree = found.ledger.tree
         same_path = self.overview is not None and self.overview.strip is found.strip
         self.overview = found
         self._whole.show_page(1)
-        self._show_figure(found, made_here)
+        self._show_figure(found, made_here, is_undone)
         self.head.show_headline(headline(found), lost_words(found))
-        self.ledger.show_ledger(found.ledger, previews)
+        self.ledger.show_ledger(found.ledger, previews, is_undone=is_undone)
         if not same_path:
             is_compacted = bool(found.generations.all)
             self.losses.show_losses(found.losses, tree, found.unread, is_compacted)
@@ -441,7 +444,9 @@ class AuditTab(QWidget):
             self.strip.show_entry(entry)
             self.branches.show_entry(entry)
 
-    def _show_figure(self, found: Overview, made_here: Callable[[int], bool]) -> None:
+    def _show_figure(
+        self, found: Overview, made_here: Callable[[int], bool], is_undone: bool
+    ) -> None:
         ledger, every = found.ledger, found.generations
         by = every.at(ledger.in_force) if ledger.in_force >= 0 else None
         self.figure.setVisible(by is not None)
@@ -454,7 +459,8 @@ class AuditTab(QWidget):
         counted = around_words(before, after)
         # Whichever row below is chosen, it may be of another compaction.
         is_ours = made_here(by.compaction)
-        parts = [f"In force: compaction #{by.compaction}{', made here' if is_ours else ''}"]
+        state = "Undone" if is_undone else "In force"
+        parts = [f"{state}: compaction #{by.compaction}{', made here' if is_ours else ''}"]
         if told:
             parts.append(f"recorded{'' if is_ours else ' by the agent'}: {told}")
         entries = f"its entries, counted here: {counted}"

@@ -22,7 +22,7 @@ from ui.compaction.words import entry_links
 from ui.theme import S4, S12, S16, bind_font, small_font
 from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import ClickLabel
-from ui.widgets.panels import column_in, row
+from ui.widgets.panels import column_in
 
 UNDONE = "The leaf was taken back to the entry before it, and no context has it."
 
@@ -38,12 +38,11 @@ class VerdictLine(QWidget):
         self.words = ClickLabel(self)
         bind_font(self.words, small_font)
         self.words.link.connect(self._follow)
-        self.badge = ProvenanceBadge(self, "Verdict")
         column = column_in(self, S4, (S16, S4, S12, S4))
-        column.addLayout(row(self.words, self.badge, wide=self.words))
+        column.addWidget(self.words)
         self.figures = {
             name: ProvenanceBadge(self, name, labelled=True)
-            for name in ("tokens", "context size", "model", "time", "content")
+            for name in ("verdict", "tokens", "context size", "model", "time", "content")
         }
         column.addLayout(wrapping_row(*self.figures.values(), across=S12, down=0))
         self._is_low = False
@@ -67,7 +66,7 @@ class VerdictLine(QWidget):
         words = sentence_case(VERDICTS[ledger.verdict(at)]), rule_of(ledger, at)
         self._verdict_words = ("Undone", UNDONE) if is_undone else words
         self._tell()
-        self.badge.set_known(ledger.known(at))
+        self.figures["verdict"].set_unless_exact(ledger.known(at))
 
     def _tell(self) -> None:
         head, rule = self._verdict_words
@@ -95,6 +94,8 @@ class VerdictLine(QWidget):
             )
             known["model"] = model_known(tree, entry)
         for name, badge in self.figures.items():
+            if name == "verdict":
+                continue
             badge.set_known(None)
             if name in known and not made_here:
                 badge.set_unless_exact(known[name])

@@ -310,9 +310,10 @@ class CompactionPanel(QWidget):
         if self._shown is not None:
             self.refresh()
 
-    def set_model_window(self, tokens: int) -> None:
-        """Set the context window of the agent's model; 0 where it is not known."""
-        self.setup.budget.set_model_window(tokens)
+    def set_model_window(self, tokens: int, is_window_known: bool = True) -> None:
+        """Set the context window of the agent's model; 0 where it is not known.
+        ``is_window_known``: else the one that counts here is assumed."""
+        self.setup.budget.set_model_window(tokens, is_window_known)
 
     def show_prompts_changed(self, titles: Sequence[str]) -> None:
         """Show the prompt templates of the profile that the user changed."""

@@ -18,6 +18,7 @@ from ui.compaction.notices import LeafNoticeStrip
 from ui.compaction.pinned_part import ShapingPart
 from ui.compaction.setup_parts import BudgetPart, InstructionsBox, OutcomePart, RulesPart
 from ui.compaction.words import is_possible
+from ui.shell.splitters import CalmSplitter
 from ui.theme import S4, S8, S16, bind_font, on_theme_changed, scaled, small_font
 from ui.widgets.entry_table import ENTRY, EntryTableView
 from ui.widgets.figures import short
@@ -64,7 +65,7 @@ class PartScroller(QObject):
         self._part = None
 
 
-LEAST_ROWS = ((600, 5), (440, 3), (0, 2))
+LEAST_ROWS = ((530, 5), (440, 3), (0, 2))
 """Whole rows of the ledger at least, by the height of the page at a text scale of 100 %."""
 FEW_ROWS = 2
 """The same while a notice stands below them."""
@@ -215,8 +216,13 @@ class SetupPage(QWidget):
         self._outer = QVBoxLayout(self)
         self._outer.setContentsMargins(0, 0, 0, 0)
         self._outer.setSpacing(0)
-        # The area comes first, as far as it can use the room.
-        self._outer.addWidget(self.area, 100)
+        # The area comes first, as far as it can use the room, until the line is dragged.
+        self._split = CalmSplitter(Qt.Orientation.Vertical, self)
+        self._split.setChildrenCollapsible(False)
+        self._split.splitterMoved.connect(self._dragged)
+        self._was_dragged = False
+        self._split.addWidget(self.area)
+        self._outer.addWidget(self._split, 100)
         self._in_sight: bool | None = None
         self._is_wordy = True
         self._body.installEventFilter(self)
@@ -229,6 +235,11 @@ class SetupPage(QWidget):
             high = self._column.totalHeightForWidth(width)
             most = (high if high > 0 else self._column.totalSizeHint().height()) + 2
         self.area.setMaximumHeight(most)
+        if not self._was_dragged:
+            self._split.setSizes([most, 1])
+
+    def _dragged(self) -> None:
+        self._was_dragged = True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self._body and event.type() in (
@@ -249,6 +260,7 @@ class SetupPage(QWidget):
         self.entry_why.setVisible(not in_sight or is_wordy)
         if is_wordy != self._is_wordy:
             self._is_wordy = is_wordy
+            self.following.set_low(not is_wordy)
             parts = (self.budget, self.following) if is_wordy else (self.following, self.budget)
             for index, part in zip((1, 3), parts, strict=True):
                 self._column.insertWidget(index, part)
@@ -262,7 +274,12 @@ class SetupPage(QWidget):
         rows: tuple[QWidget, ...] = (self._ledger_line, self.table, self.entry_why)
         foot = self.outcome_part
         for part in rows:
-            (self._outer if in_sight else self._column).addWidget(part, int(part is self.table))
+            if part is self.table and in_sight:
+                self._split.addWidget(part)
+                self._split.setStretchFactor(1, 1)
+            else:
+                (self._outer if in_sight else self._column).addWidget(part)
+        self._ledger_line.setVisible(not in_sight)
         # A notice takes its room from the rows above it: no control moves for it.
         self._outer.addWidget(self.notice)
         if in_sight:
@@ -298,6 +315,7 @@ class SetupPage(QWidget):
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
         self._place_foot()
+        self._fit_area()
         self._fit_request()
 
     def _restyle(self) -> None:
@@ -436,8 +454,15 @@ class SetupPage(QWidget):
     def _fit_request(self) -> None:
         """Its size is shown where there is room for it, and always in its tip."""
         size, size_tip = self._request_size, self._request_size and f"{self._request_size}. "
+        shown = self.shown
+        of = (
+            f": of {short(shown.context_estimate)} tokens of entries the "
+            f"{short(shown.tokens_summarized)} that are to be summarized, and the prompt's words"
+            if is_possible(shown) and shown is not None
+            else ""
+        )
         self.request.setToolTip(
-            f"{size_tip}The request to the summarizer; long tool results are shortened in it"
+            f"{size_tip}The request to the summarizer{of}; long tool results are shortened in it"
         )
         room = self.width() - 2 * S16 - S8 - self._request_caption.sizeHint().width()
         for words in (f"re&quest {size} · show ▸", "re&quest · show ▸"):

@@ -9,14 +9,14 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
 
-from explorer.audit.provenance import context_known, weight_known
+from explorer.audit.provenance import context_known, weight_known, window_known
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.triggers import unfit_words
 from explorer.models.catalogue import ModelInfo
 from explorer.services.effective_rules import next_mark
-from ui.audit.known import MARK, ProvenanceBadge
+from ui.audit.known import MARK, ProvenanceBadge, reason
 from ui.compaction.words import (
     beyond_words,
     is_possible,
@@ -102,6 +102,9 @@ class BudgetPart(QWidget):
         self.smaller.hide()
         self._window, self._model_window = 0, 0
         self._unfit = ""
+        self._heading_parts = ["", "", ""]
+        self._counted = ""
+        self._is_window_known = True
         column = column_in(self, S4, (S16, S12, S16, S12))
         column.addLayout(row(self.heading, self.badge, wide=self.heading))
         for part in (self.bar, self.legend):
@@ -121,15 +124,12 @@ class BudgetPart(QWidget):
             taken, set_here = entries, f"window unknown, {set_here} set here"
         else:
             taken, set_here = f"{entries} of {set_here}", ""
-        parts = [
+        self._heading_parts = [
             f"Entries in the context: {taken} tokens ({shown.counted_by})", set_here,
             f"threshold {'about ' if mark.about else ''}{short(mark.tokens)}",
         ]  # fmt: skip
-        self.heading.setText(" · ".join(filter(None, parts)))
-        explain(
-            self.heading, "threshold",
-            f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike.",
-        )  # fmt: skip
+        self._counted = full(shown.context_estimate)
+        self._tell_heading()
         shares = shares_of(shown)
         in_window = [share for share in shares if share.tokens and share.verdict not in OUTSIDE]
         if shown.tokens_beyond:
@@ -146,10 +146,24 @@ class BudgetPart(QWidget):
         self.provider.setVisible(bool(words))
         self.provider_badge.set_known(whole if words else None)
 
-    def set_model_window(self, window: int) -> None:
-        """Set the window of the model that answers, in tokens; 0 where it is not known."""
-        self._model_window = window
+    def set_model_window(self, window: int, is_window_known: bool) -> None:
+        """Set the window of the model that answers, in tokens; 0 where it is not known.
+        ``is_window_known``: else the one that is shown is assumed."""
+        self._model_window, self._is_window_known = window, is_window_known
         self._tell_smaller()
+        self._tell_heading()
+
+    def _tell_heading(self) -> None:
+        taken, set_here, threshold = self._heading_parts
+        known = window_known(self._is_window_known)
+        is_inferred = taken and not set_here and not self._is_window_known
+        words = "window inferred" if is_inferred else set_here
+        self.heading.setText(" · ".join(filter(None, (taken, words, threshold))))
+        explain(
+            self.heading, "threshold",
+            f"{self._counted} tokens. All figures of this tab are counted alike."
+            + (f" {reason('Window', known)}" if is_inferred else ""),
+        )  # fmt: skip
 
     def _tell_smaller(self) -> None:
         """Why the gauge counts by another window than the one that is tried here."""
@@ -214,6 +228,7 @@ class RulesPart(QWidget):
         bind_font(self.place, small_font)
         set_tone(self.place, "dim")
         self.why = ClickLabel(self)
+        bind_font(self.why, small_font)
         for label in (self.place, self.why):
             label.link.connect(self._follow)
         self._at = self._leaf = self._selected = -1
@@ -228,7 +243,7 @@ class RulesPart(QWidget):
         self._align()
 
     def _lay_out(self) -> None:
-        column = column_in(self, S4, (S16, S12, S16, S12))
+        self._column = column = column_in(self, S4, (S16, S12, S16, S12))
         line = row(self._label, self.profile, wide=self.profile)
         links = wrapping_row(self.rules, self.compare, self.prompts, across=S12, down=0)
         column.addLayout(line)
@@ -240,6 +255,11 @@ class RulesPart(QWidget):
         column.addLayout(links)
         column.addLayout(row(self.place, self.learn, wide=self.place))
         column.addWidget(self.why)
+
+    def set_low(self, is_low: bool) -> None:
+        """Stand close together where the reason of the cut would have no room else."""
+        self._column.setSpacing(0 if is_low else S4)
+        self._column.setContentsMargins(S16, S8 if is_low else S12, S16, S12)
 
     def _sliders(self) -> tuple[NumberSlider, ...]:
         return (self.keep, self.rounds, self.reserve, self.window_size)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeySequence
 from explorer.audit.provenance import sizes_known
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation, PreparationRefusal
+from explorer.compaction.reasons import RATIO_REASON, ratio_text
 from explorer.services.document import Document
 from explorer.session.tree import SessionTree
 from ui.audit.known import MARK
@@ -86,7 +87,7 @@ def provider_words(shown: Partition) -> str:
     words = f"{whole}, {short(reported - counted)} of it beyond the entries."
     ratio = shown.preparation.size.ratio
     if abs(ratio - 1) >= _TELLING_RATIO:
-        words += f" It counts {MARK}{ratio:.1f} for each token here."
+        words += f" It counts {MARK}{ratio_text(ratio)} for each token here."
     return words
 
 
@@ -119,8 +120,8 @@ def beyond_words(shown: Partition) -> str:
             "is counted here."
             if ratio == 1
             else (
-                f"counts {MARK}{ratio:.2f} for each token here, as the provider's figures grew "
-                "with the entries."
+                f"counts {MARK}{ratio_text(ratio)} for each token here, as the provider's figures "
+                f"grew with the entries: {RATIO_REASON}."
             )
         )
     return words

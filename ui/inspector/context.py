@@ -325,6 +325,7 @@ class ContextPane(QWidget):
         self._index = -1
         self._request = -1
         self._window, self._reserve = 200_000, 16_384
+        self._is_window_known = False
         self._profile: Profile = PROFILES["explorer"]
         self._context: PathContext | None = None
         self._outgoing: Outgoing | None = None
@@ -380,9 +381,18 @@ class ContextPane(QWidget):
         column.addWidget(self.table, 1)
         return area
 
-    def set_limits(self, window: int, reserve: int, profile: Profile | None = None) -> None:
-        """Set the context window and what is reserved of it, in tokens; and whose rules count."""
+    def set_limits(
+        self,
+        window: int,
+        reserve: int,
+        profile: Profile | None = None,
+        *,
+        is_window_known: bool = False,
+    ) -> None:
+        """Set the context window and what is reserved of it, in tokens; and whose rules count.
+        ``is_window_known``: else the window is assumed."""
         self._window, self._reserve = window, reserve
+        self._is_window_known = is_window_known
         self._profile = profile or self._profile
         self._refresh()
 
@@ -477,7 +487,7 @@ class ContextPane(QWidget):
         self.facts.setAccessibleName(spoken(self.facts.text()))
 
     def _show_known(self, size: Known, is_ours: bool) -> None:
-        known = {"size": size, "window": window_known(is_ours)}
+        known = {"size": size, "window": window_known(is_ours or self._is_window_known)}
         for name, badge in self.badges.items():
             if is_ours:
                 badge.set_known(None)

@@ -302,6 +302,7 @@ class CompareWindow(ComparisonWindow):
         self._find_causes = find_causes
         self._compared: PlaceComparison | None = None
         self._in_force = ""
+        self._is_window_known = True
         self.cards: dict[str, CompareCard] = {}
         self._loader = Loader(self)
         self._loader.loaded.connect(self._show)
@@ -346,20 +347,22 @@ class CompareWindow(ComparisonWindow):
 
     # what is shown -----------------------------------------------------------------------------
 
-    def compare(self, compare: Compare, in_force: str) -> None:
-        """Find out and show; ``in_force`` is the profile that the session follows."""
-        self._in_force = in_force
+    def compare(self, compare: Compare, in_force: str, *, is_window_known: bool = True) -> None:
+        """Find out and show; ``in_force`` is the profile that the session follows.
+        ``is_window_known``: else the window is assumed."""
+        self._in_force, self._is_window_known = in_force, is_window_known
         self._loader.load(compare)
 
     def _show(self, found: PlaceComparison) -> None:
         self._compared = found
         where = f"{place(found.at)}, the leaf" if found.is_leaf else place(found.at)
+        inferred = "" if self._is_window_known else " (window inferred)"
         self.tell(
             f"A compaction at {where}, as every profile would do it",
             "The path from its first entry to this place, entries by their tokens; what was "
             "summarized earlier is drawn narrow. The "
-            f"window is {short(found.window)} tokens for all; other sizes are those in force "
-            "for the profile in use, and each other profile's own. ≈ marks an estimate.",
+            f"window is {short(found.window)} tokens for all{inferred}; other sizes are those in "
+            "force for the profile in use, and each other profile's own. ≈ marks an estimate.",
         )
         self._fill_reference(found)
         names = [outcome.profile.name for outcome in found.outcomes]

@@ -340,7 +340,11 @@ class ProfileComparisonController(QObject):
         profiles = [now if other.name == now.name else other for other in profiles]
         tokens = sizes.context_window
         measured = document.tokens.weights_for(PROFILES["explorer"])
-        self._compare.compare(lambda: _compared(document, at, profiles, tokens, measured), now.name)
+        self._compare.compare(
+            lambda: _compared(document, at, profiles, tokens, measured),
+            now.name,
+            is_window_known=self._state.is_window_known,
+        )
         present(self._compare)
 
     def _causes(self, found: PlaceComparison, reference: str) -> Mapping[str, Sequence[Cause]]:

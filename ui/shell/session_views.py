@@ -296,7 +296,10 @@ class SessionViewsController(QObject):
         taken = model.window if self._state.is_led_here else None
         limits = limits_of(self._state.profile, settings, taken)
         reserve = limits.window - limits.threshold
-        window.context.set_limits(limits.window, reserve, self._state.profile)
+        known = self._state.is_window_known
+        window.context.set_limits(
+            limits.window, reserve, self._state.profile, is_window_known=known
+        )
         mark = next_mark(self._state.profile, settings, taken)
         tokens, source = size.shown, size.source
         if size.beyond:
@@ -309,9 +312,8 @@ class SessionViewsController(QObject):
                 if document.tokens.weights_for(self._state.profile) is None
                 else "tokenizer"
             )
-        known = self._state.is_window_known
         window.header.show_context(tokens, limits.window, mark, source, known)
-        window.compaction.set_model_window(taken or 0)
+        window.compaction.set_model_window(taken or 0, known)
         window.saved.setText("read only" if document.read_only else "● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
         window.model.setText(self._summarizer_words(limits.threshold))

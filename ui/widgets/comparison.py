@@ -117,11 +117,15 @@ class ComparisonRow(Struct, frozen=True):
 class FiguresGrid(QWidget):
     """Captions at the left, the figures of the subjects beside each other."""
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        """``name``: for screen readers."""
+    def __init__(
+        self, name: str, parent: QWidget | None = None, *, has_heads: bool = False
+    ) -> None:
+        """``name``: for screen readers. ``has_heads``: whether each column is headed by its
+        subject's name."""
         super().__init__(parent)
         self.setAccessibleName(name)
         self.setMinimumWidth(1)
+        self._has_heads = has_heads
         self.values: dict[str, tuple[QLabel, ...]] = {}
         """The labels of each figure, by its title."""
         self._grid = QGridLayout(self)
@@ -141,7 +145,11 @@ class FiguresGrid(QWidget):
         self.values = {}
         for at in range(1, len(names) + 1):
             grid.setColumnStretch(at, 1)
-        line = 0
+        line = int(self._has_heads)
+        for at, name in enumerate(names if self._has_heads else (), 1):
+            head = self._label(name, self)
+            bind_font(head, lambda: ui_font(bold=True))
+            grid.addWidget(head, 0, at)
         for figure in figures:
             line = self._add(line, names, figure)
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from explorer.compaction.partition import SUMMARY_SHARE
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.reasons import share_text
+from explorer.compaction.reasons import ratio_text, share_text
 
 CACHE_MINUTES = 5.0
 """How long a provider's prompt cache is taken to live after its last use: Anthropic's default."""
@@ -126,7 +126,7 @@ class Measure(Struct, frozen=True):
             return "Nobody counted the prompts: what is sent is the count of the entries alone."
         return (
             f"Prompts are estimated from the provider's count of {self.reports:,} of them: "
-            f"{self.ratio:.2f} for each token here, as in the preview of a compaction."
+            f"{ratio_text(self.ratio)} for each token here, as in the preview of a compaction."
         )
 
 

@@ -187,7 +187,8 @@ class SweepCell(Struct, frozen=True):
     compactions: int
     prunes: int
     sent: int
-    """By the agent and for summaries together."""
+    """By the agent; ``asked`` for summaries."""
+    asked: int
     cached: int
     cost: float | None
     """Dollars; None without prices."""
@@ -318,7 +319,8 @@ def _cell(
         reserve=policy.settings.reserve_tokens,
         compactions=len(simulation.compactions),
         prunes=len(simulation.prunes),
-        sent=simulation.sent + simulation.asked,
+        sent=simulation.sent,
+        asked=simulation.asked,
         cached=simulation.cached,
         cost=simulation.cost(prices).total if prices is not None else None,
         largest=simulation.largest,

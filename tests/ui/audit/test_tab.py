@@ -290,6 +290,27 @@ def test_in_a_low_pane_the_rule_of_a_verdict_is_a_tip(app: QApplication) -> None
     assert line.words.text() == whole and not line.words.toolTip()
 
 
+def test_a_badge_of_an_entry_says_what_of_and_none_stands_where_it_is_exact(
+    app: QApplication,
+) -> None:
+    made, *_ = twice()
+    ledger = shown(made).ledger
+    line = VerdictLine()
+
+    def words(row: int) -> list[str]:
+        line.show_verdict(ledger, ledger.entries[row])
+        line.show_figures(made.tree, ledger.entries[row], is_measured=True)
+        return [one.word.text() for one in line.findChildren(ProvenanceBadge) if one.known]
+
+    exact = len(ledger) - 1
+    assert ledger.known(exact).provenance is Provenance.EXACT
+    assert words(exact) == ["tokens inferred", "time not recorded"]
+    inferred = next(
+        at for at in range(len(ledger)) if ledger.known(at).provenance is Provenance.INFERRED
+    )
+    assert words(inferred)[0] == "verdict inferred"
+
+
 def test_every_verdict_has_its_words_and_texture() -> None:
     assert len(TEXTURES) == len(LedgerVerdict)
     assert set(VERDICTS) == set(MEANINGS) == set(LedgerVerdict)

@@ -20,9 +20,10 @@ from tests.compaction.sessions import Session
 from tests.ui.waiting import wait_for
 from ui.audit.what_if.chart import Chart, ChartScale, thinned, ticks
 from ui.audit.what_if.heat_map import FIGURES, HeatMap, words_of
-from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
-from ui.audit.what_if.window import in_window
+from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of, words_at
+from ui.audit.what_if.window import in_window, looks_late
 from ui.theme.tokens import THEMES, blend, contrast
+from ui.widgets.figures import short
 
 SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")
 
@@ -95,6 +96,23 @@ def test_a_size_after_an_assumed_summary_has_the_mark_of_a_guess(drawing: Drawin
     assert made and all((" to ≈" in words) != ("As it was recorded" in words) for words in made)
 
 
+def test_a_line_above_its_threshold_says_so_and_which_rules_look_there_late(
+    drawing: Drawing,
+) -> None:
+    late = [line.key for line in drawing.lines if looks_late(line.found)]
+    assert late and set(late) <= {
+        name for name, profile in PROFILES.items() if profile.threshold_check == "after-turn"
+    }
+    line = next(line for line in drawing.lines if line.key == late[0])
+    over = next(
+        at for at in range(len(drawing.entries)) if line.tokens_at(at) > line.found.threshold
+    )
+    assert ", above its threshold" in words_at(drawing, [line], None, over)
+    assert "above" not in words_at(drawing, [line], None, 0)
+    recorded = drawing.lines[0]
+    assert "above" not in words_at(drawing, [recorded], None, len(drawing.entries) - 1)
+
+
 def test_a_line_falls_where_it_was_compacted(drawing: Drawing) -> None:
     line = drawing.lines[1]
     sign = next(sign for sign in line.signs if sign.kind in ("compacted", "split"))
@@ -165,6 +183,10 @@ def test_every_cell_is_told_in_words(app: QApplication, swept: Sweep) -> None:
     assert "compaction" in told and "sizes in force" in told and "of the turns" in told
     for cell in swept.cells:
         assert f"{cell.keep:,}" in words_of(cell)
+        if cell.asked:
+            sent = f"{short(cell.sent)} tokens sent and {short(cell.asked)} for summaries"
+            assert sent in words_of(cell)
+    assert any(cell.asked for cell in swept.cells)
     assert heat.place_at(heat.rect_of(3, 2).center()) == (3, 2)
     for figure in FIGURES:
         heat.show_figure(figure)

@@ -21,6 +21,7 @@ from explorer.compaction.profile import (
 )
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning
+from explorer.compaction.reasons import RATIO_REASON, ratio_text
 from explorer.session.edits import pruned_at
 from tests.compaction.pruned_sessions import prune, used
 from tests.compaction.sessions import EXPLORER, Session
@@ -107,6 +108,33 @@ def test_what_a_provider_counted_beyond_the_entries_is_not_freed(app: QApplicati
     settle()
     heading = panel.setup.heading.text()
     assert "window unknown, 100k set here" in heading and "of 100k" not in heading
+
+
+def test_what_a_provider_counts_for_a_token_is_one_number_with_its_reason(
+    app: QApplication,
+) -> None:
+    talk = Talk()
+    usage = {"output": 10, "cacheRead": 0, "cacheWrite": 0}
+    first = [{"type": "text", "text": "Begun."}]
+    talk.message("assistant", first, usage={"input": 10_000, **usage}, stopReason="stop")
+    talk.turns(40)
+    counted = sum(talk.document.tree.columns.estimate)
+    last = {"input": 10_000 + round(1.664 * counted), **usage}
+    talk.message("assistant", first, usage=last, stopReason="stop")
+    panel = CompactionPanel()
+    panel.set_rules(PROFILES["explorer"], Settings(200_000, 16_384, 3_000))
+    panel.set_document(Previewed(talk.document))
+    panel.resize(460, 860)
+    panel.show()
+    settle()
+    shown, budget = panel.partition, panel.setup.budget
+    assert shown is not None
+    said = f"counts ≈{ratio_text(shown.preparation.size.ratio)} for each token here"
+    tip = " ".join(budget.provider.toolTip().split())
+    assert said in budget.provider.text() and said in tip and RATIO_REASON in tip
+    entries, summarized = short(shown.context_estimate), short(shown.tokens_summarized)
+    tip = panel.setup.request.toolTip()
+    assert f"of {entries} tokens of entries the {summarized} that are to be summarized" in tip
 
 
 def test_tokens_of_notes_are_not_read_as_a_number_of_results() -> None:

@@ -412,3 +412,10 @@ async def test_a_compaction_that_was_undone_is_in_no_context(house: House) -> No
     await live.until(lambda: words.accessibleName().startswith("Undone."), "what became of it")
     assert "no context has it" in words.accessibleName()
     assert "in force" not in words.accessibleName()
+    live.keys("Ctrl+4")
+    live.window.audit.show_ledger()
+    await live.idle()
+    live.window.map.select(made)
+    figure, rule = live.window.audit.figure, live.window.audit.ledger.part.rule
+    await live.until(lambda: figure.text().startswith(f"Undone: compaction #{made}"), "the same")
+    assert f"As it was at #{made}, which was undone: " in rule.accessibleName()

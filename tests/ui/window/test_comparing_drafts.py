@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtWidgets import QMenu
 
 from explorer.session.kinds import Kind
@@ -13,7 +15,15 @@ from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft
 from ui.audit.compare.actions import fill_menu
 from ui.audit.compare.subjects import SummaryKey
-from ui.audit.compare.window import DRIFT, FIGURES, FINDINGS, CompareDraftsWindow
+from ui.audit.compare.window import (
+    ASK_RECALL,
+    DRIFT,
+    FIGURES,
+    FINDINGS,
+    RECALL,
+    SIDES,
+    CompareDraftsWindow,
+)
 from ui.branching.difference import DifferenceWindow
 
 
@@ -91,7 +101,9 @@ async def test_another_try_costs_nothing_and_is_committed(house: House) -> None:
     live.press_button("Compare", live.window.compaction)
     window = await live.dialog(CompareDraftsWindow)
     await whole(live, window)
-    assert "alone" in window.facts.text(), "a draft is at another place than what was made before"
+    assert window.title.text() == "Draft 1"
+    assert window.facts.text() == f"{ASK_RECALL} Check a second summary in the list to compare."
+    assert window.pages.currentIndex() == RECALL and not window.pages.isTabEnabled(FIGURES)
     assert window.trying.model.currentData() == "offline/extractive"
     assert "free" in window.trying.button.text()
     window.trying.instructions.setFocus()
@@ -103,8 +115,11 @@ async def test_another_try_costs_nothing_and_is_committed(house: House) -> None:
     await live.until(lambda: SummaryKey("draft", second.id) in window.checked(), "it in the list")
     await whole(live, window)
     assert len(live.document.tree) == entries, "nothing is stored before a commit"
+    assert window.pages.currentIndex() == SIDES, "there is a difference to be seen"
     window.pages.setCurrentIndex(FIGURES)
     await live.settle()
+    heads = [window.figures.grid.layout().itemAtPosition(0, at).widget() for at in (1, 2)]
+    assert [one.text() for one in heads] == ["draft 1", "draft 2"]
     values = {name: [label.text() for label in row] for name, row in window.figures.values.items()}
     assert window.compared is not None
     at = window.compared.keys.index(SummaryKey("draft", second.id))
@@ -172,7 +187,7 @@ async def test_what_is_checked_is_compared_and_the_reference_chosen(house: House
     await whole(live, window)
     assert window.list.rows.rows[0] not in window.checked()
     assert window.compared is not None and window.compared.difference is None
-    assert "alone" in window.facts.text()
+    assert "second summary" in window.facts.text()
     live.keys("Space", to=window.list)
     await whole(live, window)
     live.choose(window.reference, SummaryKey("entry", 105).code)
@@ -217,4 +232,18 @@ async def test_a_summary_on_the_map_joins_the_comparison(house: House) -> None:
     assert not menu.actions(), "other entries have no summary"
     menu.deleteLater()
     window.close()
+    await live.back()
+
+
+async def test_the_only_summary_asks_for_another_draft(house: House, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text("\n".join(sample_path().read_text().splitlines()[:60]) + "\n")
+    live = await house.start(plain)
+    assert not live.document.tree.columns.compactions
+    await draft(live)
+    live.press_button("Compare", live.window.compaction)
+    window = await live.dialog(CompareDraftsWindow)
+    await whole(live, window)
+    assert window.facts.text() == f"{ASK_RECALL} Make another draft below to compare with."
+    live.keys("Esc", to=window)
     await live.back()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QSplitterHandle
 
 from explorer.compaction.partition import Verdict
 from tests.ui.window.house import House
@@ -240,3 +241,24 @@ async def test_the_map_follows_the_cut_once_the_slider_is_let_go(house: House) -
     live.keys("Home", to=track)
     await live.until(lambda: live.partition.cut > before, "the cut at the other end")
     await live.until(has_rows_around, "the cut in sight, by keys")
+
+
+async def test_the_ledger_is_made_larger_by_its_line(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+3")
+    await live.idle()
+    setup = live.window.compaction.setup
+    before, top = setup.table.height(), setup.summarize.mapTo(setup, QPoint(0, 0))
+    line = next(one for one in setup.findChildren(QSplitterHandle) if one.isVisible())
+    start = line.rect().center()
+    end = start - QPoint(0, 200)
+    QTest.mousePress(line, LEFT, pos=start)
+    QTest.mouseMove(line, end)
+    QTest.mouseRelease(line, LEFT, pos=end)
+    await live.settle()
+    larger = setup.table.height()
+    assert larger >= before + 150, "what stands above it scrolls"
+    live.click_entry(20)
+    await live.idle()
+    assert setup.table.height() > before + 100, "it stays so"
+    assert setup.summarize.mapTo(setup, QPoint(0, 0)) == top, "no control moves"

@@ -242,6 +242,8 @@ async def test_settings_and_draft_can_be_used_in_a_small_window(house: House) ->
     seen = on_screen(setup.area.viewport())
     for part in (setup.keep, setup.reserve, setup.window_size, setup.why):
         assert seen.contains(on_screen(part)), part
+    rows = setup.table.viewport().height() // setup.table.row_height()
+    assert rows >= 5, "and of the ledger more than the first kept entry"
     before = setup.why.accessibleName()
     live.click(setup.keep.track)
     assert setup.why.accessibleName() != before

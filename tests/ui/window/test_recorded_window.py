@@ -7,6 +7,34 @@ from pathlib import Path
 from tests.formats.claude_lines import Lines
 from tests.formats.codex_rollouts import Rollout
 from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow
+from ui.profiles.compare_window import CompareWindow
+
+
+def said_of_the_window(live: RunningWindow) -> tuple[bool, bool]:
+    """Whether Context and Compaction say that it is inferred."""
+    badge = live.window.context.badges["window"]
+    heading = live.window.compaction.setup.heading.text()
+    return badge.word.text() == "window inferred" and badge.known is not None, (
+        "window inferred" in heading
+    )
+
+
+async def test_a_window_that_is_inferred_is_said_to_be_wherever_it_decides(
+    house: House, tmp_path: Path
+) -> None:
+    made = Rollout(1).prompt("One?").answer("One.").count(100_000, 10)
+    live = await house.start(made.write(tmp_path))
+    live.keys("Ctrl+3")
+    await live.idle()
+    live.keys("Ctrl+2")
+    await live.idle()
+    await live.until(lambda: said_of_the_window(live) == (True, True), "the same words")
+    live.keys("Ctrl+Shift+M")
+    window = await live.dialog(CompareWindow)
+    await live.until(lambda: "(window inferred)" in window.facts.text(), "the words for profiles")
+    live.keys("Esc", to=window)
+    await live.back()
 
 
 async def test_the_window_that_codex_recorded_is_shown(house: House, tmp_path: Path) -> None:
@@ -19,6 +47,12 @@ async def test_the_window_that_codex_recorded_is_shown(house: House, tmp_path: P
     await live.idle()
     assert live.window.compaction.setup.window_size.value() == 258_400
     assert "of 258,400 tokens" in live.window.header.gauge.toolTip()
+    assert said_of_the_window(live) == (False, False)
+    live.keys("Ctrl+Shift+M")
+    window = await live.dialog(CompareWindow)
+    await live.until(lambda: "258.4k tokens for all; " in window.facts.text(), "the facts")
+    live.keys("Esc", to=window)
+    await live.back()
 
 
 async def test_a_window_that_nobody_recorded_is_never_said_to_be_passed(

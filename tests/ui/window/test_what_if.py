@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from explorer.audit.simulation import Policy, simulate
 from explorer.compaction.profile import PROFILES
 from explorer.services.recorded_session import assumptions_for, prices_of, read_past
+from tests.formats.claude_lines import SESSION, USAGE, Lines
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
@@ -44,6 +45,9 @@ async def test_every_profile_is_drawn_beside_what_was_recorded(house: House) -> 
     await live.idle()
     view = await opened(live, 0)
     assert "Nothing would be compacted" in view.facts.text()
+    assert "shrink" not in view.note.text() and "after a turn alone" not in view.note.text()
+    walked = len(view.totals.rows.rows) - 1
+    assert view.title.text().endswith(f", as recorded and walked under {walked} sets of rules")
     live.keys("Esc", to=view)
     await live.back()
     view = await opened(live)
@@ -277,5 +281,31 @@ async def test_a_kept_size_says_why_it_is_smaller_in_a_smaller_window(house: Hou
     kept = view.drawing.lines[1].found.policy.settings.keep_recent_tokens if view.drawing else 0
     assert tip.startswith(f"{kept:,} tokens, ")
     assert "of a window of 40,000. Sizes shrink in proportion" in tip
+    assert "Keep and reserve shrink with the window, here from 200k to 40k." in view.note.text()
+    assert "look at the threshold after a turn alone" in view.note.text()
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_a_cache_that_was_written_for_an_hour_is_paid_so(
+    house: House, tmp_path: Path
+) -> None:
+    lines = Lines().user("u1", "Build it")
+    parts = {"ephemeral_1h_input_tokens": 400_000}
+    usage = {**USAGE, "cache_creation_input_tokens": 400_000, "cache_creation": parts}
+    model = "claude-sonnet-4-5"
+    lines.reply("r0", "m0", "done", model=model, usage=usage).user("u2", "And test it")
+    lines.reply("r1", "m1", "done", model=model, usage=usage)
+    live = await house.start(lines.write(tmp_path / f"{SESSION}.jsonl"))
+    await live.idle()
+    view = await opened(live, 0)
+    listed = f"anthropic/{model}"
+    await live.until(lambda: view.models.findData(listed) >= 0, "the models of the session")
+    live.choose(view.models, listed)
+    view.models.activated.emit(view.models.currentIndex())
+    bench = live.session.state.bench
+    assert bench is not None
+    info = bench.client.info(listed)
+    assert view.prices == prices_of(info, 1.0) != prices_of(info)
     live.keys("Esc", to=view)
     await live.back()

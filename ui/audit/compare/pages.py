@@ -366,7 +366,7 @@ class CandidateFigures(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.grid = FiguresGrid("Figures of all candidates", self)
+        self.grid = FiguresGrid("Figures of all candidates", self, has_heads=True)
         self.bound = Caption(RULE_OF_THUMB, self, wraps=True)
         column = column_in(self, S8, (S16, S8, S16, S8))
         column.addWidget(self.grid)

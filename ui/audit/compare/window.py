@@ -21,6 +21,7 @@ from explorer.models.catalogue import ModelInfo
 from ui.audit.compare.pages import CandidateFigures, DriftView, FindingsTable, SectionsView
 from ui.audit.compare.recall_page import RecallPage
 from ui.audit.compare.subjects import ComparisonOutcome, Subject, SummaryKey
+from ui.audit.words import sentence_case
 from ui.compaction.words import price_text
 from ui.theme import S8, scaled
 from ui.widgets.choice import ChoiceBox
@@ -230,10 +231,7 @@ MOST = 4
 """Summaries that stand side by side at most."""
 KEY = int(Qt.ItemDataRole.UserRole)
 SIDES, FINDINGS, FIGURES, DRIFT, RECALL = range(5)
-ALONE = (
-    "One summary alone cannot be compared. Check another one in the list, or try another below: "
-    "the offline summarizer costs nothing."
-)
+ASK_RECALL = "Recall asks a model about what this summary replaced."
 
 
 class CompareDraftsWindow(ComparisonWindow):
@@ -409,6 +407,7 @@ class CompareDraftsWindow(ComparisonWindow):
         self._waited()
         self.compared, shown = found, found.difference
         self._tell(found)
+        self._follow_number(shown is not None)
         steps = len(found.drift.steps)
         self.pages.setTabText(DRIFT, f"&Generations ({steps + 1 if steps else 0})")
         number = len(shown.findings) if shown is not None else 0
@@ -422,7 +421,7 @@ class CompareDraftsWindow(ComparisonWindow):
     def _tell(self, found: ComparisonOutcome) -> None:
         shown = found.difference
         if shown is None:
-            self.tell("Summaries compared", ALONE)
+            self._tell_alone(found.keys)
             return
         names = [one.name for one in shown.candidates]
         closed = [
@@ -441,6 +440,33 @@ class CompareDraftsWindow(ComparisonWindow):
                     f"{name}: {count(mine, 'finding')} of its own, the reference: {theirs:,}"
                 )
         self.tell(" and ".join([", ".join(names[:-1]), names[-1]]), " · ".join(words))
+
+    def _tell_alone(self, keys: Sequence[SummaryKey]) -> None:
+        """Say what can be done with fewer than two."""
+        second = len(self._subjects) > len(keys)
+        words = (
+            f"Check {'a second summary' if keys else 'two summaries'} in the list to compare."
+            if second
+            else "Make another draft below to compare with."
+        )
+        if not keys:
+            self.tell("Summaries compared", words)
+            return
+        name = self._subjects[keys[0]].name
+        recall = "" if "branch summary" in name else f"{ASK_RECALL} "
+        self.tell(sentence_case(name), f"{recall}{words}")
+
+    def _follow_number(self, is_compared: bool) -> None:
+        """Of one summary alone there is no difference to be shown: its recall is."""
+        was_compared = self.pages.isTabEnabled(SIDES)
+        if is_compared == was_compared:
+            return
+        if not is_compared:
+            self.pages.setCurrentIndex(RECALL)
+        for page in (SIDES, FINDINGS, FIGURES):
+            self.pages.setTabEnabled(page, is_compared)
+        if is_compared:
+            self.pages.setCurrentIndex(SIDES)
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         """In a low window the list gives its room to the texts."""

@@ -10,7 +10,12 @@ from explorer.audit.simulation import Past, Policy, simulate
 from explorer.audit.simulation.walk import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.services.document import Document
-from explorer.services.recorded_session import assumptions_for, prices_of, read_past
+from explorer.services.recorded_session import (
+    assumptions_for,
+    hour_share,
+    prices_of,
+    read_past,
+)
 from explorer.settings.effective import Chosen
 from ui.app_state import AppState
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
@@ -35,6 +40,8 @@ class WhatIfController(QObject):
         self._leaf = -1
         self._window = 0
         """The window that all walks have; 0: that of the rules in force."""
+        self._for_hour = 0.0
+        """Which part of what the session wrote into a cache went there for an hour."""
         self._before: Chosen | None = None
         self._models = Loader(self)
         self._models.loaded.connect(self._know_models)
@@ -87,7 +94,10 @@ class WhatIfController(QObject):
         ]
         if policy.profile.name not in PROFILES:
             policies.insert(0, policy)
-        view.show_policies(policies, policy, list(self._state.profiles.values()))
+        view.show_policies(
+            policies, policy, list(self._state.profiles.values()),
+            self._state.settings.context_window,
+        )  # fmt: skip
 
     def _walk(self, question: WalkQuestion) -> Drawing:
         """Called in a thread."""
@@ -146,22 +156,24 @@ class WhatIfController(QObject):
         client, models = bench.client, [name for name in document.tree.columns.models if name]
         listed = self._state.model_infos()
 
-        def priced() -> list[tuple[str, str]]:
+        def priced() -> tuple[list[tuple[str, str]], float]:
             infos = [*(client.info(name) for name in models), *listed]
             found = {info.id: info.label for info in infos if prices_of(info) is not None}
-            return list(found.items())
+            return list(found.items()), hour_share(document)
 
         # The first look into the table of prices takes a tenth of a second.
         self._models.load(priced)
 
-    def _know_models(self, models: list[tuple[str, str]]) -> None:
+    def _know_models(self, found: tuple[list[tuple[str, str]], float]) -> None:
+        models, self._for_hour = found
         if self._view is not None:
             self._view.show_models(models, str(self._view.models.currentData() or ""))
 
     def _price(self, model: str) -> None:
         bench, view = self._state.bench, self._view
         if bench is not None and view is not None:
-            view.show_prices(prices_of(bench.client.info(model)) if model else None)
+            info = bench.client.info(model)
+            view.show_prices(prices_of(info, self._for_hour) if model else None)
 
     # rules of the session ----------------------------------------------------------------------
 

@@ -49,8 +49,8 @@ class CellFigure(Struct, frozen=True):
 
 
 FIGURES = (
-    CellFigure("sent", "Tokens sent", lambda c: c.sent, lambda c: short(c.sent),
-           "fewest tokens", "most tokens"),
+    CellFigure("sent", "Sent, with summaries", lambda c: c.sent + c.asked,
+           lambda c: short(c.sent + c.asked), "fewest tokens", "most tokens"),
     CellFigure("cost", "Cost", lambda c: c.cost or 0.0, lambda c: f"${c.cost or 0.0:,.2f}",
            "cheapest", "dearest"),
     CellFigure("compactions", "Compactions", lambda c: c.compactions, lambda c: full(c.compactions),
@@ -70,9 +70,10 @@ def words_of(cell: SweepCell) -> str:
     large = (
         f", {count(cell.too_large, 'request')} too large for the window" if cell.too_large else ""
     )
+    asked = f" and {short(cell.asked)} for summaries" if cell.asked else ""
     return (
         f"Keep {full(cell.keep)}, reserve {full(cell.reserve)}: "
-        f"{count(cell.compactions, 'compaction')}, {short(cell.sent)} tokens sent{cost}, "
+        f"{count(cell.compactions, 'compaction')}, {short(cell.sent)} tokens sent{asked}{cost}, "
         f"largest prompt {short(cell.largest)}, {share_text(cell.split_turns)} of the turns "
         f"split{large}."
     )

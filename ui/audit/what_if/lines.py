@@ -196,6 +196,14 @@ def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
     return tuple(sorted(signs, key=lambda sign: sign.x))
 
 
+def _above(line: WalkLine, tokens: int) -> str:
+    """That a line is above its threshold; empty where it is not."""
+    found = line.found
+    if found.is_recorded or tokens <= found.threshold:
+        return ""
+    return ", above its threshold"
+
+
 def words_at(
     drawing: Drawing, shown: Sequence[WalkLine], chosen: WalkLine | None, position: int
 ) -> str:
@@ -215,7 +223,7 @@ def words_at(
             continue
         about = "" if line.is_exact_at(position) else "≈ "
         part = f", {share_text(tokens / line.found.window)} of its window" if line is chosen else ""
-        sizes.append(f"{line.title} {about}{short(tokens)}{part}")
+        sizes.append(f"{line.title} {about}{short(tokens)}{part}{_above(line, tokens)}")
     facts = [
         f"{line.title} {sign.words}"
         for line in first

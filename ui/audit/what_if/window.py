@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.simulation import Policy, Prices
+from explorer.audit.simulation import Policy, Prices, Simulation
 from explorer.compaction.profile import Profile, Settings
 from ui.audit.what_if.chart import Chart
 from ui.audit.what_if.lines import Drawing
@@ -161,6 +161,12 @@ class AddedRules(QWidget):
         return Policy(profile, settings, f"{profile.title}: {sizes}")
 
 
+def looks_late(found: Simulation) -> bool:
+    """Whether a walk went beyond its threshold since its rules look at it after a turn alone."""
+    is_later = found.policy.profile.threshold_check == "after-turn"
+    return is_later and not found.is_recorded and found.largest > found.threshold
+
+
 NO_PRICES = ""
 """The entry of the model box that asks for no cost."""
 
@@ -217,7 +223,7 @@ class WhatIfWindow(QDialog):
         self._walk = walk
         self._added: list[Policy] = []
         self._policies: tuple[tuple[str, Policy], ...] = ()
-        self._window = 0
+        self._window = self._whole_window = 0
         self._prices: Prices | None = None
         self.drawing: Drawing | None = None
         self._loader = Loader(self)
@@ -331,10 +337,16 @@ class WhatIfWindow(QDialog):
     # what is asked -----------------------------------------------------------------------------
 
     def show_policies(
-        self, policies: Sequence[Policy], in_force: Policy, profiles: Sequence[Profile]
+        self,
+        policies: Sequence[Policy],
+        in_force: Policy,
+        profiles: Sequence[Profile],
+        whole_window: int = 0,
     ) -> None:
         """Walk the session under these; ``in_force`` is what it follows, ``profiles`` all that
-        could be drawn besides."""
+        could be drawn besides. ``whole_window``: tokens of the window before it was made smaller
+        here."""
+        self._whole_window = whole_window
         self._policies = tuple((policy.profile.name, policy) for policy in policies)
         self._window = in_force.settings.context_window
         self.window_box.show_window(self._window)
@@ -391,7 +403,7 @@ class WhatIfWindow(QDialog):
             return
         self.title.setText(
             f"{count(len(drawing.entries), 'entry', 'entries')} in "
-            f"{count(len(drawing.turns), 'turn')}, walked under "
+            f"{count(len(drawing.turns), 'turn')}, as recorded and walked under "
             f"{count(len(walked), 'set of rules', 'sets of rules')}"
         )
         largest = max(found.largest for found in walked)
@@ -407,7 +419,22 @@ class WhatIfWindow(QDialog):
                 "where the rules differ."
             )
         self.facts.setText(facts)
-        self.note.setText(f"{recorded.measure.words} {walked[0].summaries.words}")
+        notes = [recorded.measure.words, walked[0].summaries.words]
+        if self._window < self._whole_window:
+            notes.insert(
+                0,
+                f"Keep and reserve shrink with the window, here from {short(self._whole_window)} "
+                f"to {short(self._window)}.",
+            )
+        late = [line.title for line in drawing.lines if looks_late(line.found)]
+        if late:
+            names = " and ".join(filter(None, (", ".join(late[:-1]), late[-1])))
+            looks = "looks" if len(late) == 1 else "look"
+            notes.append(
+                f"{names} {looks} at the threshold after a turn alone: until then the "
+                "context grows beyond it."
+            )
+        self.note.setText(" ".join(notes))
         self.legend.show_lines(drawing.lines)
         self.totals.show_totals(drawing.lines, self._prices)
         self.chart.show_drawing(drawing)
