@@ -38,7 +38,7 @@ from explorer.session.tree import SessionTree
 from explorer.session.usage_sums import PartUsage
 from explorer.store.rows import SessionRow, SourceFile
 
-VERSION = 9
+VERSION = 10
 """Of the tables and of the audit's rules; it grows when a figure changes its meaning."""
 _LONGEST = 400
 """Characters of a quote."""
