@@ -322,10 +322,10 @@ class RulesPart(QWidget):
         """Say where it is previewed, and why the cut falls where it falls."""
         self._at, self._leaf = shown.preparation.leaf, leaf
         has_cut = isinstance(shown.preparation, Preparation)
-        used = (
-            f". No profile has the rules of {self.agent}; {self.profile.currentText()}'s are used"
-        )
+        used = f" · {self.profile.currentText()}'s rules, not its own"
         self._rules_used = used if self.agent and has_cut else ""
+        is_other = f"No profile has the rules of {self.agent}, which may cut elsewhere."
+        self.place.setToolTip(is_other if self._rules_used else "")
         self._show_place()
         self.learn.setVisible(not by_hand and has_cut)
         self.why.set_words(reason_html(shown, by_hand), plain_reason(shown, by_hand))

@@ -85,9 +85,9 @@ async def test_a_cut_by_other_rules_than_the_agents_own_says_so(
     assert "No profile" not in place.text(), "where nothing is cut no other rule is missed"
     setup.keep.track.setFocus()
     live.keys("Home")
-    words = "No profile has the rules of Codex CLI; Explorer's are used"
+    words = "Explorer's rules, not its own"
     await live.until(lambda: words in place.accessibleName(), "that sentence")
-    assert words in unescape(place.text())
+    assert words in unescape(place.text()) and "Codex CLI" in place.toolTip()
     live.session.sessions.import_files([sample_path()])
     await live.until(lambda: "No profile" not in place.accessibleName(), "a session of pi's")
 
