@@ -288,14 +288,19 @@ class Drafts:
 
     def waiting(self) -> list[tuple[Draft, str]]:
         """Finished compaction drafts that were neither committed nor discarded: those of the leaf,
-        and those of the newest other place at which none was committed.
+        and those of the newest other place at which none was committed since.
 
         Each with its text as it was last edited, the oldest first. Raises StoreError.
         """
         session = self._session
         rows = [row for row in session.shared.store.drafts(session.key) if row.kind == "compaction"]
-        settled = {row.leaf for row in rows if row.status == "committed"} - {session.leaf}
-        waiting = [row for row in rows if row.status == "done" and row.leaf not in settled]
+        used = {row.leaf: row.changed_ms for row in rows if row.status == "committed"}
+        waiting = [
+            row
+            for row in rows
+            if row.status == "done"
+            and (row.leaf == session.leaf or row.created_ms > used.get(row.leaf, 0))
+        ]
         others = [row.leaf for row in waiting if row.leaf != session.leaf]
         places = {session.leaf, *others[-1:]}
         return [

@@ -408,6 +408,8 @@ def test_of_drafts_elsewhere_those_of_the_newest_place_wait(document: Document) 
     assert waiting() == [beside.id]
     wait(document.compaction.commit(beside, leaving=document.leaf))
     assert waiting() == [older.id], "where one was committed, the others are settled"
+    again = drafted(path[-20])
+    assert waiting() == [again.id], "but not one that was made there since"
 
 
 def test_another_window_is_followed(document: Document, bench: Workbench, database: Path) -> None:

@@ -300,7 +300,7 @@ class DraftPage(QWidget):
         page = QWidget(self)
         right = QWidget(page)
         inner = column_in(right, S4, (S16, S8, S16, S8))
-        caption = ElidedLabel("Draft, yours to edit; stored when you commit", page)
+        caption = ElidedLabel("Draft, yours to edit; kept until you commit or discard it", page)
         bind_font(caption, small_font)
         set_tone(caption, "dim")
         explain(caption, "draft")
