@@ -33,6 +33,8 @@ class Preferences:
     last_session: int = 0
     workspace: str = ""
     """Folder that the agent may look into; empty: none chosen."""
+    import_folder: str = ""
+    """Where sessions were last imported from; empty: nowhere yet."""
     geometry: str = ""
     """Window geometry and layout, as Qt wrote them, in base64."""
     layout: dict[str, str] = field(default_factory=dict)

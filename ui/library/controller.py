@@ -225,7 +225,15 @@ class SessionsController(QObject):
     # importing -----------------------------------------------------------------------------------
 
     def choose_files(self) -> None:
-        choose_files(self._state.window, "Import sessions", self.import_files, FILTER)
+        """Ask for sessions, in the folder in which some were found last."""
+        preferences = self._state.preferences
+
+        def take(names: Sequence[str]) -> None:
+            preferences.import_folder = str(Path(names[0]).parent)
+            self.import_files(names)
+
+        start = preferences.import_folder or str(Path.home())
+        choose_files(self._state.window, "Import sessions", take, FILTER, start)
 
     def import_files(self, names: Sequence[str]) -> None:
         """Import files one after the other and open the last one."""

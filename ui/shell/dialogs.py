@@ -74,12 +74,12 @@ def choose_files(
     name_filter: str = "",
     start: str = "",
 ) -> None:
-    """Ask for files that exist; ``start`` is the folder that is shown first."""
+    """Ask for files that exist; ``start`` is the folder that is shown first, where it is there."""
     dialog = file_dialog(parent, title)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     if name_filter:
         dialog.setNameFilter(name_filter)
-    if start:
+    if start and Path(start).is_dir():
         dialog.setDirectory(start)
     dialog.filesSelected.connect(then)
     open_once(dialog)

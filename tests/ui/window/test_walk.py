@@ -359,3 +359,12 @@ async def test_everything_grows_with_the_text(house: House) -> None:
     await live.until(lambda: window.saved.isVisible() != bool(message()), "labels or a message")
     current = window.map.outline.currentIndex()
     assert window.map.outline.viewport().rect().intersects(window.map.outline.visualRect(current))
+
+
+async def test_files_are_asked_for_where_some_were_found_last(house: House, tmp_path: Path) -> None:
+    live = await two_sessions(house, tmp_path)
+    live.window.library.import_requested.emit()
+    dialog = await live.dialog(QFileDialog)
+    assert Path(dialog.directory().absolutePath()) == sample_path().parent
+    live.keys("Escape")
+    await live.back()
