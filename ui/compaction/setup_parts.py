@@ -472,7 +472,8 @@ class OutcomePart(QWidget):
         missing = missing if possible else "There is nothing to compact."
         enable_unless(self.summarize, self.refused or missing)
         before, after = shown.whole_before, shown.whole_after
-        self.figures.setToolTip(f"The summary's size is a guess. {beyond_words(shown)}")
+        for label in (self.caption, self.figures):
+            label.setToolTip(f"The summary's size is a guess. {beyond_words(shown)}")
         if not is_possible(shown):
             self.caption.setText("There is nothing to compact")
             self.figures.setText(short(before))

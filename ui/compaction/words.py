@@ -94,12 +94,13 @@ def provider_words(shown: Partition) -> str:
 def sum_words(shown: Partition, summary_tokens: int, *, guessed: bool = False) -> str:
     """What the context is after a compaction: ``kept 18.1k + summary ≈2.3k + 47.8k beyond the
     entries``. ``guessed``: the size of the summary is. Where the provider counts otherwise, or an
-    earlier compaction put something back, less lies beyond than before."""
+    earlier compaction put something back, less lies beyond than before: ``≈30k of the 47.8k``."""
     about = MARK if guessed else ""
     parts = [f"kept {short(shown.tokens_kept)}", f"summary {about}{short(summary_tokens)}"]
     if beyond := shown.beyond_with(summary_tokens):
-        is_same = beyond == shown.tokens_beyond
-        parts.append(f"{'' if is_same else MARK}{short(beyond)} beyond the entries")
+        now = shown.tokens_beyond
+        less = f" of the {short(now)}" if beyond < now else ""
+        parts.append(f"{'' if beyond == now else MARK}{short(beyond)}{less} beyond the entries")
     return " + ".join(parts)
 
 

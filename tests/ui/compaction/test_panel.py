@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
@@ -32,7 +33,7 @@ from tests.ui.waiting import Heard, button, settle, shown_texts
 from ui.audit.ledger_view import shares_of as ledger_shares
 from ui.compaction.panel import CompactionPanel
 from ui.compaction.setup_parts import shares_of
-from ui.compaction.words import entry_links
+from ui.compaction.words import entry_links, sum_words
 from ui.profiles.rule_words import GROUPS
 from ui.widgets.figures import full, short
 from ui.widgets.notice import Notice, NoticeStrip
@@ -103,6 +104,13 @@ def test_what_a_provider_counted_beyond_the_entries_is_not_freed(app: QApplicati
         f"{short(150_010 - counted)} beyond the entries"
     )
     assert f"<b>≈{short(150_010 - freed)}</b>" in panel.setup.outcome_part.figures.text()
+    assert "150,010" in panel.setup.outcome_part.caption.toolTip()
+    # Where the provider counts more for each token, some of what lies beyond goes with them.
+    prepared = replace(
+        shown.preparation, size=shown.preparation.size._replace(ratio=1.5, usage_tokens=150_010)
+    )
+    weighed = sum_words(replace(shown, preparation=prepared), guess)
+    assert weighed.endswith(f" of the {short(150_010 - counted)} beyond the entries")
     # What the provider took shows that the window that is set is not the session's.
     panel.set_rules(PROFILES["explorer"], Settings(100_000, 16_384, 3_000))
     settle()
