@@ -381,6 +381,6 @@ class CompactionController(QObject):
         else:
             state.state_changed.emit()
             state.select(leaf)
-            state.say(f"The leaf is #{leaf} again: what was taken back holds.")
+            state.say(f"Redone: the leaf is #{leaf} again.")
             if document.tree.kind(leaf) is Kind.COMPACTION:
                 await self._follow_instructions(document, leaf)

@@ -474,16 +474,18 @@ class OutcomePart(QWidget):
         before, after = shown.whole_before, shown.whole_after
         for label in (self.caption, self.figures):
             label.setToolTip(f"The summary's size is a guess. {beyond_words(shown)}")
+        # What lies beyond the entries is expected where no provider counted this context yet.
+        taken = f"{MARK if shown.preparation.size.beyond else ''}{short(before)}"
         if not is_possible(shown):
             self.caption.setText("There is nothing to compact")
-            self.figures.setText(short(before))
+            self.figures.setText(taken)
             self.figures.setAccessibleName(f"The context takes {full(before)} tokens")
             return
         guess = shown.tokens_after_estimate - shown.tokens_kept
         self.caption.setText(f"If you compact now: {sum_words(shown, guess, guessed=True)}")
         small = small_font().pointSizeF()
         self.figures.setText(
-            f"{short(before)} → <b>{MARK}{short(after)}</b> "
+            f"{taken} → <b>{MARK}{short(after)}</b> "
             f'<span style="font-size:{small}pt">frees {MARK}{short(before - after)}</span>'
         )
         self.figures.setAccessibleName(
