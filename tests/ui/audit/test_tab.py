@@ -199,7 +199,7 @@ def test_a_lost_row_is_told_by_texture_and_by_words(tab: AuditTab) -> None:
     model = tab.ledger.model
     row = model.index(model.row_of_entry(kept), 0)
     assert row.data(VERDICT) == 6
-    assert row.data(LEAD).strip() == "LOST"
+    assert row.data(LEAD).strip() == "lost"
     assert row.data(STRONG)
     assert f"Lost at compaction #{second}" in row.data(Qt.ItemDataRole.AccessibleTextRole)
     assert row.siblingAtColumn(model.column("Since")).data() == f"#{second}"
