@@ -264,7 +264,7 @@ def test_a_short_path_is_not_compared() -> None:
         "repeats on average; here there are 4."
     )
     assert expected_words(Expected(1.34, 4, 22, 21, 20, soon=6), 6).endswith(
-        "here there are 4, without those further apart."
+        "here there are 4, and 2 more that lie further apart than that."
     )
 
 

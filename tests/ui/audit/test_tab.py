@@ -490,7 +490,7 @@ def test_of_a_summary_that_cannot_be_read_no_findings_are_counted() -> None:
     closed = Candidate("closed", "", fidelity=Fidelity(is_readable=False))
     read = Candidate("read", "All was done.", 4, fidelity=Fidelity())
     rows = {row.title: tuple(row.values) for row in figures_of(difference([closed, read]))}
-    assert rows["Standing instructions"] == (UNKNOWN, "0")
+    assert rows["Instructions missing"] == (UNKNOWN, "0")
     assert rows["Tokens of the summary"] == (UNKNOWN, "4")
 
 

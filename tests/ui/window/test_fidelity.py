@@ -14,7 +14,7 @@ from tests.ui.window.steps import commit, draft
 from tests.ui.window.test_audit import compaction, reply, user, write
 from ui.audit.compare.actions import fill_menu
 from ui.audit.compare.subjects import NOW, SummaryKey
-from ui.audit.fidelity.findings import NotCarriedHeading, NotFound
+from ui.audit.fidelity.findings import NoneFound, NotCarriedHeading
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.marked import marked
@@ -52,14 +52,14 @@ async def test_groups_with_findings_and_one_folded_line(house: House) -> None:
     page.given.linkActivated.emit("more:")
     assert len(page.given.text().split("<br>")) == 11
     assert "“No new dependencies.”: found in “No new dependencies.”" in page.given.text()
-    sought, _carried = page.list.findings.rows
-    assert isinstance(sought, NotFound)
-    assert sought.note == "open work that is not named, contradictions"
+    none, _carried = page.list.findings.rows
+    assert isinstance(none, NoneFound)
+    assert (none.title, none.note) == ("No open work unnamed", "No contradiction")
     page = await fidelity(live)
     said = "1 of 8 standing instructions not found in the summary or the kept tail; 2 not clear."
     assert page.headline.text() == said
-    assert isinstance(sought := page.list.findings.rows[2], NotFound)
-    assert sought.note == "open work that is not named, contradictions"
+    assert isinstance(none := page.list.findings.rows[2], NoneFound)
+    assert (none.title, none.note) == ("No open work unnamed", "No contradiction")
     first = page.list.current()
     assert first is page.list.findings.rows[1] and isinstance(first, Finding)
     assert first.text == "Never retry a 409, whatever the header says."
