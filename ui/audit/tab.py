@@ -419,14 +419,19 @@ class AuditTab(QWidget):
         made_here: Callable[[int], bool] = lambda _entry: False,
         *,
         is_undone: bool = False,
+        draft_words: str = "",
     ) -> None:
         """Show the audit of a path. ``made_here``: whether this program recorded an entry.
-        ``is_undone``: the moment is that of a compaction that was undone."""
+        ``is_undone``: the moment is that of a compaction that was undone. ``draft_words``: what is
+        said in place of the compaction in force where the moment is that of a draft."""
         tree = found.ledger.tree
         same_path = self.overview is not None and self.overview.strip is found.strip
         self.overview = found
         self._whole.show_page(1)
-        self._show_figure(found, made_here, is_undone)
+        if draft_words:
+            self._show_draft(draft_words)
+        else:
+            self._show_figure(found, made_here, is_undone)
         self.head.show_headline(headline(found), lost_words(found))
         self.ledger.show_ledger(found.ledger, previews, is_undone=is_undone)
         if not same_path:
@@ -443,6 +448,12 @@ class AuditTab(QWidget):
             self.ledger.show_entry(entry)
             self.strip.show_entry(entry)
             self.branches.show_entry(entry)
+
+    def _show_draft(self, words: str) -> None:
+        self.figure.setText(words)
+        self.figure.setToolTip("")
+        self.figure.show()
+        self.badge.set_known(None)
 
     def _show_figure(
         self, found: Overview, made_here: Callable[[int], bool], is_undone: bool

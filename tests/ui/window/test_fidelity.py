@@ -190,6 +190,25 @@ async def test_a_draft_is_audited_before_its_commit(house: House) -> None:
     assert not any("draft" in name for name in offered)
 
 
+async def test_the_head_names_a_draft_of_an_earlier_entry_and_no_later_compaction(
+    house: House,
+) -> None:
+    live = await house.start(sample_path())
+    earlier = live.document.tree.columns.parent[197]
+    live.window.map.select(earlier)
+    live.keys("Ctrl+Alt+E")
+    await draft(live)
+    live.press_button("What is lacking", live.window.compaction)
+    page, tab = live.session.fidelity.page, live.window.audit
+    await live.until(lambda: page.shown is not None and page.shown.entry < 0, "the draft's audit")
+    assert tab.moment.currentText().startswith(f"At #{earlier}, with draft 1")
+    await live.until(lambda: tab.figure.text().startswith("Draft 1, not in force"), "the head")
+    assert "compaction" not in tab.figure.text()
+    assert not tab.badge.isVisible()
+    live.choose(tab.moment, NOW.code)
+    await live.until(lambda: tab.figure.text().startswith("In force: compaction"), "now")
+
+
 async def test_an_audit_can_be_stopped(house: House) -> None:
     live = await house.start(sample_path())
     live.keys("Ctrl+Alt+L")
