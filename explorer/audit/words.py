@@ -328,7 +328,8 @@ NOT_COMPARED = "There is no like stretch of the path without a compaction to com
 _LONGEST = 160
 _MOST_NEEDED_PLACES = 4
 _LEAST_PART = 0.1
-"""The share of the lines of a read; one that a search showed besides is not where it was read."""
+"""The share of the lines of a read; one that a search showed besides, among others, is not where it
+was read."""
 _PATHS = (*READS, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
 
@@ -365,8 +366,18 @@ def before_words(repeat: Repeat) -> str:
 
 
 def _worth_naming(repeat: Repeat) -> list[ShownLines]:
+    """The larger parts, and the smaller ones without which the first or the last of the lines that
+    are named would be nowhere."""
     least = _LEAST_PART * repeat.lines
-    return [one for one in repeat.shown if one.number > least]
+    found: list[ShownLines] = []
+    for one in sorted(repeat.shown, key=lambda one: -one.number):
+        is_beyond = not found or (
+            one.first < min(each.first for each in found)
+            or one.last > max(each.last for each in found)
+        )
+        if one.number > least or is_beyond:
+            found.append(one)
+    return found
 
 
 def known_words(repeat: Repeat) -> str:
