@@ -59,7 +59,6 @@ from ui.audit.tab import (
     SURVIVAL,
     AuditTab,
     PageBar,
-    headline,
 )
 from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
@@ -361,10 +360,16 @@ def test_recorded_sizes_come_before_those_that_are_counted_here(tab: AuditTab) -
     assert around_words(6_778, None) == "6,778 tokens before, its summary not recorded"
 
 
-def test_nothing_compacted_is_said_in_so_many_words() -> None:
+def test_that_nothing_was_compacted_is_said_once(tab: AuditTab) -> None:
     made = Session()
     made.user(10)
-    assert headline(shown(made)).startswith("Nothing was compacted on this path")
+    tab.show_overview(shown(made), NumberedLines())
+    for page in (NEEDED, LOSSES):
+        tab.show_page(page)
+        settle()
+        lines = shown_texts(tab).splitlines()
+        words = [line for line in lines if "compacted" in line or "has none" in line]
+        assert words == ["Nothing was compacted here"]
 
 
 def test_a_badge_says_how_a_figure_is_known(app: QApplication) -> None:

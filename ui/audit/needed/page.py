@@ -46,7 +46,7 @@ _MOST_PLACES = 6
 NOTHING_COMPACTED = (
     "history",
     "Nothing was compacted here",
-    "A recorded compaction is judged by what had to be done again after it. This path has none.",
+    "A recorded compaction is judged by what had to be done again after it.",
 )
 LOOKING = (
     "history",
