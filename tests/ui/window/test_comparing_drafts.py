@@ -57,6 +57,10 @@ async def test_two_compactions_stand_side_by_side(house: House) -> None:
     assert found is not None and found.difference is not None
     assert {key.number for key in found.keys} == {105, 197}
     assert "in other words" in window.facts.text() and "differ" not in window.facts.text()
+    numbers = [sum(row.has(at) for row in found.difference.findings) for at in (0, 1)]
+    having = [f"{one.name} has {n}" for one, n in zip(found.difference.candidates, numbers,
+              strict=True)]  # fmt: skip
+    assert f"Findings that not all have: {', '.join(having)}" in window.facts.text()
     assert [block.title.text() for block in window.sections.blocks] == [
         row.title for row in found.difference.sections
     ]
@@ -93,6 +97,7 @@ async def test_summaries_with_nothing_in_common_are_not_marked_all_over(
     live.click_entry(3)
     window = await compared(live)
     assert window.sections.caption.text() == UNMARKED
+    assert not window.sections.only_apart.isVisible()
     (block,) = window.sections.blocks
     assert not any(piece.differs for cell in block.cells for piece in cell.pieces)
     assert "section" not in window.facts.text() and "0" not in window.facts.text()

@@ -212,7 +212,7 @@ class SectionsView(QWidget):
             return
         is_alone = len(found.candidates) == 1
         self.caption.setText(UNMARKED if found.is_unmarked else "" if is_alone else MARKED)
-        self.only_apart.setVisible(not is_alone)
+        self.only_apart.setVisible(not (is_alone or found.is_unmarked))
         for at, candidate in enumerate(found.candidates):
             is_reference = at == found.reference and not is_alone
             words = candidate.name + (", the reference" if is_reference else "")
