@@ -291,7 +291,7 @@ def finding_columns(found: Difference) -> list[Column[FindingRow]]:
         return GROUP_TITLES[row.first.group]
 
     return [
-        Column("Group", group, sort_key=group, width=140),
+        Column("Group", group, sort_key=group, width=160),
         Column("Finding", lambda row: " ".join(row.first.text[:300].split()), stretch=True,
                detail=lambda row: f"{row.first.text[:2000]}\n{row.first.reason}"),
         *(candidate(at, one.name) for at, one in enumerate(found.candidates)),
