@@ -171,7 +171,7 @@ class WindowSession(QObject):
         """The audit of what became of entries, edits of entries, and repairs."""
         self.moments = Moments(self.state)
         self.audit = AuditController(self.state, self.moments)
-        self.needed_again = NeededAgainController(self.state, self.audit)
+        self.needed_again = NeededAgainController(self.state, self.audit, self.moments)
         self.report = ReportController(self.state, self.audit, self.moments)
         self.pruning = PruningController(self.state)
         self.entry_edits = EntryEditsController(self.state, self.navigation)

@@ -215,6 +215,11 @@ class Difference(Struct, frozen=True):
     """How many findings all of them have."""
 
     @property
+    def is_unmarked(self) -> bool:
+        """Whether they have no heading in common, and hardly a word."""
+        return [row.title for row in self.sections] == [WHOLE]
+
+    @property
     def not_audited(self) -> tuple[Candidate, ...]:
         """The candidates whose requests are not known: no findings are compared then."""
         return tuple(candidate for candidate in self.candidates if candidate.fidelity is None)
@@ -243,10 +248,19 @@ def difference(candidates: Sequence[Candidate], reference: int = 0) -> Differenc
     )
 
 
+def shown_alone(candidate: Candidate) -> Difference:
+    """A summary with nothing beside it: its sections, unmarked."""
+    return Difference((candidate,), 0, align([candidate.summary]), (), ())
+
+
 # sections -----------------------------------------------------------------------------------------
 
 
 APART = "The whole text: they have no heading in common"
+WHOLE = "The whole text"
+"""The same, unmarked."""
+_MOSTLY = 0.75
+"""The share of a whole text beyond which marks of what differs tell nothing."""
 
 
 def align(summaries: Sequence[str], reference: int = 0) -> tuple[SectionRow, ...]:
@@ -264,10 +278,25 @@ def align(summaries: Sequence[str], reference: int = 0) -> tuple[SectionRow, ...
                 rows.insert(found, {})
             rows[found][at] = (section, times)
             last = found
-    if len(rows) > 1 and all(len(row) == 1 for row in rows):
+    if len(rows) > 1 and len(summaries) > 1 and all(len(row) == 1 for row in rows):
         whole = [SummarySection(APART, "", 0, 0, 0, len(text), text.strip()) for text in summaries]
-        rows = [{at: (section, 1) for at, section in enumerate(whole)}]
+        row = _row({at: (one, 1) for at, one in enumerate(whole)}, len(whole), reference)
+        return (_unmarked(row) if _is_mostly_marked(row) else row,)
     return tuple(_row(row, len(summaries), reference) for row in rows)
+
+
+def _is_mostly_marked(row: SectionRow) -> bool:
+    pieces = [piece for cell in row.cells if cell is not None for piece in cell.pieces]
+    marked = sum(len(piece.text) for piece in pieces if piece.differs)
+    return marked > _MOSTLY * sum(len(piece.text) for piece in pieces)
+
+
+def _unmarked(row: SectionRow) -> SectionRow:
+    cells = tuple(
+        cell and SectionCell((DifferencePiece(cell.text, differs=False),), cell.times)
+        for cell in row.cells
+    )
+    return SectionRow(WHOLE, cells)
 
 
 def _merged(sections: Sequence[SummarySection]) -> list[tuple[SummarySection, int]]:
@@ -332,7 +361,8 @@ def marks(texts: Sequence[str | None], reference: int) -> list[tuple[DifferenceP
                 differs if alone is None else [a and b for a, b in zip(alone, differs, strict=True)]
             )
     if base is not None:
-        flags = alone if alone is not None else [True] * len(base)
+        # A text beside none differs from none.
+        flags = alone if alone is not None else [len(texts) > 1] * len(base)
         found[reference] = _worded(_by_flags(base, flags))
     return found
 

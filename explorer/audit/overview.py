@@ -86,14 +86,16 @@ class Strip(Struct, frozen=True):
         lost, lives = self.lost_at[position], self.lives_until[position]
         if not until:
             sentence = f"{name} is in the context word for word to the end"
-            again = (
-                f", and compaction #{every[summarized_by - 1].compaction} tells of it too"
-                if summarized_by
-                else ""
-            )
-            return f"{sentence}{again}."
+            if not summarized_by:
+                return f"{sentence}."
+            if self._is_unreadable(every[summarized_by - 1]):
+                return f"{sentence}. {self._unread_words(every[summarized_by - 1])}"
+            by = every[summarized_by - 1].compaction
+            return f"{sentence}, and compaction #{by} tells of it too."
         sentence = f"{name} stood word for word until compaction #{every[until - 1].compaction}"
-        if summarized_by and lives:
+        if summarized_by and lives and self._is_unreadable(every[lives - 1]):
+            sentence += f". {self._unread_words(every[lives - 1])}".removesuffix(".")
+        elif summarized_by and lives:
             through = lives - summarized_by + 1
             sentence += f" and lives on in {count_text(through, 'summary')}"
             if through > 1:
@@ -108,7 +110,20 @@ class Strip(Struct, frozen=True):
             return f"{name} is the latest summary."
         if len(chain) == 1:
             return f"{name} is a summary that the next compaction did not go on with."
+        if self._is_unreadable(chain[-1]):
+            return f"{name} is a summary. {self._unread_words(chain[-1])}"
         return f"{name} is a summary that lives on in that of #{chain[-1].compaction}."
+
+    def _is_unreadable(self, this: Generation) -> bool:
+        return self.found.view.facts[this.position].certainty == "unreadable"
+
+    @staticmethod
+    def _unread_words(this: Generation) -> str:
+        """What nobody knows of what went into such a summary."""
+        return (
+            f"The summary of #{this.compaction} is encrypted or was not recorded: it may or may "
+            "not be in it."
+        )
 
 
 def survival_strip(found: Generations) -> Strip:

@@ -21,8 +21,8 @@ _LONGEST_LINE = 400
 """Characters that are quoted of a line of a summary."""
 
 GROUP_TITLES = {
-    Group.INSTRUCTION: "Standing instructions",
-    Group.STATE: "Open state",
+    Group.INSTRUCTION: "Instructions missing",
+    Group.STATE: "Open work not named",
     Group.WRONG: "Stated wrongly",
 }
 GROUP_MEANINGS = {
@@ -30,11 +30,10 @@ GROUP_MEANINGS = {
     Group.STATE: "Work under way that is not named.",
     Group.WRONG: "What the record contradicts.",
 }
-NOT_FOUND = "Looked for and not found"
-_GROUP_SOUGHT = {
-    Group.INSTRUCTION: "missing instructions",
-    Group.STATE: "open work that is not named",
-    Group.WRONG: "contradictions",
+_NONE_OF_GROUP = {
+    Group.INSTRUCTION: "no instruction found missing",
+    Group.STATE: "no open work unnamed",
+    Group.WRONG: "no contradiction",
 }
 KIND_TITLES = {
     FactKind.PATH: "Paths",
@@ -230,15 +229,24 @@ def _in_short(text: str) -> str:
     return " ".join(text.split()) if first.endswith("?") else first
 
 
-def sought_words(fidelity: Fidelity) -> str:
-    """What was looked for in vain, of the groups without findings: ``contradictions``; or empty."""
+def none_words(fidelity: Fidelity) -> list[str]:
+    """Of each group without findings that there is none: ``No open work unnamed``, ``no
+    contradiction``; the first as a sentence begins."""
     if not fidelity.is_comparable:
-        return ""
-    empty = [group for group in _GROUP_SOUGHT if not fidelity.of(group)]
+        return []
+    empty = [group for group in _NONE_OF_GROUP if not fidelity.of(group)]
     if Group.INSTRUCTION in empty and fidelity.count(Carriage.UNCLEAR):
         # Some may be missing after all.
         empty.remove(Group.INSTRUCTION)
-    return ", ".join(_GROUP_SOUGHT[group] for group in empty)
+    return [
+        _NONE_OF_GROUP[group] if at else _NONE_OF_GROUP[group].capitalize()
+        for at, group in enumerate(empty)
+    ]
+
+
+def none_sentence(fidelity: Fidelity) -> str:
+    """The same as a sentence, or empty."""
+    return f"{', '.join(found)}." if (found := none_words(fidelity)) else ""
 
 
 def not_carried_words(fidelity: Fidelity) -> str:
@@ -308,9 +316,9 @@ NEED_TITLES = {
 }
 """What a row is, in two or three words."""
 NEEDED_MEANING = (
-    "What was done again after a compaction, or read back after it was written, although nothing "
-    "had changed but by edits of the agent's own before it, where the model saw nothing of it any "
-    "more. Both entries are there to be compared."
+    "What was done a second time after a compaction, or read back after the agent had written it, "
+    "when the model saw nothing of it any more. Nothing had changed it since, but for edits of the "
+    "agent's own before the compaction."
 )
 TAIL_MEANING = (
     "A tail is the end of the context that a compaction keeps word for word. The last column says "
@@ -320,7 +328,8 @@ NOT_COMPARED = "There is no like stretch of the path without a compaction to com
 _LONGEST = 160
 _MOST_NEEDED_PLACES = 4
 _LEAST_PART = 0.1
-"""The share of the lines of a read; one that a search showed besides is not where it was read."""
+"""The share of the lines of a read; one that a search showed besides, among others, is not where it
+was read."""
 _PATHS = (*READS, NeedKind.MISSING_PATH, NeedKind.UNDONE_EDIT)
 
 
@@ -357,8 +366,18 @@ def before_words(repeat: Repeat) -> str:
 
 
 def _worth_naming(repeat: Repeat) -> list[ShownLines]:
+    """The larger parts, and the smaller ones without which the first or the last of the lines that
+    are named would be nowhere."""
     least = _LEAST_PART * repeat.lines
-    return [one for one in repeat.shown if one.number > least]
+    found: list[ShownLines] = []
+    for one in sorted(repeat.shown, key=lambda one: -one.number):
+        is_beyond = not found or (
+            one.first < min(each.first for each in found)
+            or one.last > max(each.last for each in found)
+        )
+        if one.number > least or is_beyond:
+            found.append(one)
+    return found
 
 
 def known_words(repeat: Repeat) -> str:
@@ -484,7 +503,9 @@ def expected_words(expected: Expected | None, rows: int = 0) -> str:
     if expected is None or not expected.found:
         return NOT_COMPARED
     counted = "is" if expected.found == 1 else "are"
-    further = ", without those further apart" if expected.found < rows else ""
+    more = rows - expected.found
+    lie = "lies" if more == 1 else "lie"
+    further = f", and {more:,} more that {lie} further apart than that" if more > 0 else ""
     return (
         f"Without a compaction, a stretch this long ({expected.before:,} entries before, "
         f"{expected.after:,} after) has {expected.number:.1f} such repeats on average; here there "

@@ -234,7 +234,7 @@ def _print_needed(report: Report) -> None:
 
 def _print_compactions(report: Report) -> None:
     before = f"before ({report.counted_by})"
-    heads = ["compaction", before, "after", "instructions", "missing", "open", "wrong"]
+    heads = ["compaction", before, "after", "instructions given", "missing", "not named", "wrong"]
     rows = []
     for part in report.compactions:
         found = part.fidelity

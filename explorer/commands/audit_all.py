@@ -330,7 +330,7 @@ class _Totals(Struct):
     def print(self, found_there: int) -> None:
         heads = (
             "agent", "sessions", "failed", "compactions", "needed again", "compared", "expected",
-            "instructions", "missing", "open", "wrong", "faults", "cost",
+            "instructions given", "missing", "not named", "wrong", "faults", "cost",
         )  # fmt: skip
         rows = [group.cells(name) for name, group in sorted(self.agents.items())]
         if len(rows) != 1:

@@ -6,12 +6,14 @@ import pytest
 
 from explorer.audit.difference import (
     BEFORE,
+    WHOLE,
     Candidate,
     align,
     difference,
     drift,
     marks,
     sections_of,
+    shown_alone,
     title_key,
 )
 from explorer.audit.fidelity import fidelity
@@ -79,6 +81,27 @@ def test_summaries_without_a_heading_in_common_stand_side_by_side_as_wholes() ->
     assert [cell.text.split()[0] for cell in row.cells if cell] == ["1.", "##"]
     kept = [p.text for cell in row.cells if cell for p in cell.pieces if not p.differs]
     assert all("Keep the port." in text for text in kept)
+
+
+def test_what_has_hardly_a_word_in_common_is_not_marked() -> None:
+    one, other = "**Request**\nKeep the port open.", "## Goal\nShip invoices.\n\n## Next\nTests."
+    found = difference([Candidate("one", one), Candidate("other", other)])
+    (row,) = found.sections
+    assert found.is_unmarked and row.title == WHOLE
+    cells = [cell for cell in row.cells if cell is not None]
+    assert [cell.text for cell in cells] == [one, other]
+    assert not any(piece.differs for cell in cells for piece in cell.pieces)
+    alike = difference([Candidate("one", one), Candidate("other", f"## Goal\n{one}")])
+    assert not alike.is_unmarked, "what is the same is seen by what is marked"
+
+
+def test_one_alone_has_nothing_marked() -> None:
+    found = shown_alone(Candidate("one", "## Goal\nShip.\n\n## Next\nTests."))
+    assert [row.title for row in found.sections] == ["Goal", "Next"]
+    cells = [row.cells[0] for row in found.sections]
+    pieces = [piece for cell in cells if cell is not None for piece in cell.pieces]
+    assert [piece.text for piece in pieces] == ["Ship.", "Tests."]
+    assert not any(piece.differs for piece in pieces)
 
 
 def test_of_several_the_reference_is_marked_where_it_is_alone() -> None:

@@ -16,8 +16,8 @@ from explorer.audit.words import (
     NOTHING_FOUND,
     finding_words,
     headline,
+    none_sentence,
     not_carried_words,
-    sought_words,
     standing_lines,
     standing_words,
 )
@@ -142,7 +142,7 @@ def test_what_is_not_clear_does_not_count_as_found() -> None:
     )
     unclear = judge(told, said[:1])
     assert headline(unclear) == "1 of 1 standing instruction not clear"
-    assert "missing instructions" not in sought_words(unclear), "it may be missing after all"
+    assert "instruction" not in none_sentence(unclear), "it may be missing after all"
     assert headline(Fidelity(instructions=2)).startswith("Both standing instructions found in")
     (kept,) = judge("## Goal\nFix it.", [user("Fix it.")], kept=said[1:]).standing
     assert kept.carriage is Carriage.KEPT
@@ -205,7 +205,7 @@ def test_an_instruction_is_one_however_often_it_was_given_and_leads_to_its_entri
     assert headline(found).startswith("1 of 1 standing instruction not found in the summary")
     assert one.reason == "Not found in the summary or the kept tail; given 2 times."
     assert finding_words(one) == (
-        "Standing instructions, #2: Again: never write to the production database. " + one.reason
+        "Instructions missing, #2: Again: never write to the production database. " + one.reason
     )
 
 

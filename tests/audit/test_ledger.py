@@ -230,6 +230,36 @@ def test_the_strip_tells_how_long_everything_stood() -> None:
     assert run.state == 0, "before the second compaction it was there"
 
 
+def test_the_strip_claims_nothing_of_a_summary_that_cannot_be_read() -> None:
+    made, old, kept, first, second = twice()
+    facts = made.tree.columns.compactions
+    facts[second] = facts[second]._replace(certainty="unreadable")
+    strip = survival_strip(generations_of(made.tree, made.leaf, PI))
+    unknown = (
+        f"The summary of #{second} is encrypted or was not recorded: it may or may not be in it."
+    )
+    assert strip.words(old) == f"#{old} stood word for word until compaction #{first}. {unknown}"
+    assert strip.words(kept) == f"#{kept} stood word for word until compaction #{second}. {unknown}"
+    assert strip.words(first) == f"#{first} is a summary. {unknown}"
+    facts[first] = facts[first]._replace(certainty="unreadable")
+    facts[second] = facts[second]._replace(certainty="exact")
+    strip = survival_strip(generations_of(made.tree, made.leaf, PI))
+    assert "lives on in 2 summaries" in strip.words(old), "the later one can be read"
+
+
+def test_the_strip_claims_nothing_of_what_such_a_summary_tells_of_twice() -> None:
+    made = Session()
+    told = made.user(50)
+    kept = made.user(40)
+    first = made.compaction(kept)
+    made.compaction(told)
+    facts = made.tree.columns.compactions
+    facts[first] = facts[first]._replace(certainty="unreadable")
+    words = survival_strip(generations_of(made.tree, made.leaf, PI)).words(told)
+    assert "tells of it" not in words
+    assert words.endswith("it may or may not be in it.")
+
+
 def test_a_pin_gives_back_what_was_lost_and_an_omission_is_told() -> None:
     made, old, kept, _, second = twice()
     pin = made.add(

@@ -86,6 +86,13 @@ def test_of_lines_from_two_entries_the_tail_begins_at_the_first() -> None:
     # Whoever looks there finds all of the lines that are named.
     assert lines_text(made.need().repeat) == "lines 1 to 200"
     assert before_words(made.need().repeat) == f"#{first} and #{first + 2}"
+    rest = (
+        ShownLines(0, 1, 190, 190, 1),
+        ShownLines(7, 5, 6, 2, 1),
+        ShownLines(2, 191, 200, 10, 1),
+    )
+    words = before_words(made.need().repeat._replace(before=0, shown=rest))
+    assert words == "#0 and #2", "few lines, but the last of those that are named"
     parts = tuple(ShownLines(at, 1, 200, 20 if at else 5, 1) for at in (0, 3, 5, 7, 9, 11))
     assert before_words(made.need().repeat._replace(shown=parts)) == "#1, #3, #5, #7 and 2 more"
 
@@ -264,7 +271,7 @@ def test_a_short_path_is_not_compared() -> None:
         "repeats on average; here there are 4."
     )
     assert expected_words(Expected(1.34, 4, 22, 21, 20, soon=6), 6).endswith(
-        "here there are 4, without those further apart."
+        "here there are 4, and 2 more that lie further apart than that."
     )
 
 

@@ -22,7 +22,7 @@ from explorer.audit.needed_again import Expected, NeededAfter
 from explorer.audit.overview import overview
 from explorer.audit.report import CHECKS, VERSION, Report, document, failures
 from explorer.audit.report.model import NeededPart
-from explorer.audit.words import GROUP_TITLES, LEDGER_TITLES, RULE_OF_THUMB
+from explorer.audit.words import GROUP_TITLES, LEDGER_TITLES, RULE_OF_THUMB, none_sentence
 from explorer.compaction.profile import BASES
 from explorer.facts import ScanCancelled
 from explorer.models.client import ModelClient
@@ -177,6 +177,11 @@ def test_all_forms_tell_the_same_figures(losing: Document) -> None:
             assert [cells[4:] for cells in found] == [row]
             recorded = one["tokens"]["recorded_before"]
             assert found[0][2] == (f"{recorded:,}" if recorded else "–")
+    titles = ["Instructions missing", "Open work not named", "Stated wrongly"]
+    for form in (page.rows, rows):
+        assert any(cells[6:9] == titles for cells in form), "a number of none is not one of all"
+    none = [words for part in report.compactions if (words := none_sentence(part.fidelity))]
+    assert none and all(words in form for words in none for form in (page.text, text))
     # How many entries fare how is the ledger's to say, in every form and as the window has it.
     for one in told["compactions"]:
         at = one["entry"]["index"]

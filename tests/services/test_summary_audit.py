@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from explorer.audit.difference import difference
 from explorer.audit.findings import Fidelity, Finding, Group
-from explorer.audit.words import NOTHING_BEFORE, headline, sought_words
+from explorer.audit.words import NOTHING_BEFORE, headline, none_sentence
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.facts import Fact
@@ -193,4 +193,4 @@ def test_of_a_compaction_that_its_file_begins_with_nothing_is_said_to_be_found(
     (entry,) = document.tree.columns.compactions
     assert document.tree.columns.parent[entry] < 0, "nothing is before it"
     found = Auditor(document).compaction(entry).fidelity
-    assert headline(found) == NOTHING_BEFORE and not sought_words(found)
+    assert headline(found) == NOTHING_BEFORE and not none_sentence(found)

@@ -86,7 +86,7 @@ def test_findings_of_either_version_are_summed_and_nothing_is_stored(
     assert list(results) == told and steps[-1] == (6, 6)
     assert [one.problem for one in results[:2]] == [NOT_USED, NOT_USED], "no earlier summary there"
     sums = changes(results)
-    assert list(sums) == ["standing instructions", "open state", "stated wrongly", "tokens"]
+    assert list(sums) == ["instructions missing", "open work not named", "stated wrongly", "tokens"]
     assert sums["tokens"][0] > sums["tokens"][1] > 0
     assert len(document.tree) == before and not document.shared.store.drafts(document.key)
 

@@ -213,8 +213,9 @@ class AuditController(QObject):
         ledger = found.ledger
         is_undone = ledger.in_force >= 0 and ledger.tree.is_undone(ledger.in_force, document.leaf)
         self._tab.show_overview(
-            found, document.payloads.shown, document.writer.made_here, is_undone=is_undone
-        )
+            found, document.payloads.shown, document.writer.made_here, is_undone=is_undone,
+            draft_words=self._moments.draft_words,
+        )  # fmt: skip
         self._tell_lost(found)
         self._show_selected()
         self.audited.emit(found)

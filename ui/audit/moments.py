@@ -73,6 +73,13 @@ class Moments(QObject):
         return f"Compaction #{key.number}"
 
     @property
+    def draft_words(self) -> str:
+        """Which draft is looked at, and of what the pages are; empty for another moment."""
+        if self.key.kind != "draft":
+            return ""
+        return f"{self.summary_name}, not in force: Findings are of it, the other pages of now."
+
+    @property
     def number_of_summaries(self) -> int:
         """How many there are to look at."""
         return len(self._drafts) + len(self._compactions)
@@ -98,7 +105,8 @@ class Moments(QObject):
             items = [(f"Now, at {place(self.leaf)}", NOW.code)]
             for number, (draft, _, _) in enumerate(self._state.window.compaction.drafts(), 1):
                 self._drafts.append(SummaryKey("draft", draft.id))
-                words = f"Now, with draft {number}, {draft.model}"
+                when = "Now" if draft.leaf == document.leaf else f"At {place(draft.leaf)}"
+                words = f"{when}, with draft {number}, {draft.model}"
                 items.append((words, self._drafts[-1].code))
             for number, entry in reversed(list(enumerate(self._compactions, 1))):
                 words = f"After #{entry}, compaction {number} of {len(self._compactions)}"

@@ -112,7 +112,6 @@ class AuditHead(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_low = self._is_narrow = False
-        self._headlines = ("", "")
         self.moment = ChoiceBox(self)
         self.moment.setAccessibleName("Moment of the session")
         self.moment.setToolTip(
@@ -133,6 +132,8 @@ class AuditHead(QWidget):
         self.figure = Caption(parent=self, wraps=True)
         self.badge = ProvenanceBadge(self, "Tokens before")
         self.headline = Caption(parent=self, wraps=True)
+        set_tone(self.headline, "lost")
+        self.headline.hide()
         self.fold = FoldButton("More", "Whose rules it is judged by, its size, and a report", self)
         self.fold.toggled.connect(lambda _on: self._show())
         self.bar = PageBar(self)
@@ -201,11 +202,10 @@ class AuditHead(QWidget):
         self.fold.setChecked(False)
         self._show()
 
-    def show_headline(self, whole: str, lost: str) -> None:
-        """Show the audit in a sentence; ``lost``: its part about losses, or nothing."""
-        self._headlines = whole, lost
-        set_tone(self.headline, "lost" if lost else "dim")
-        self._show()
+    def show_headline(self, lost: str) -> None:
+        """Show in a sentence what is lost; nothing where it is empty."""
+        self.headline.setText(lost)
+        self.headline.setVisible(bool(lost))
 
     def _show(self) -> None:
         self._place.setContentsMargins(S8, S4 if self._is_low else S12, S8, S8)
@@ -215,8 +215,6 @@ class AuditHead(QWidget):
         self._details.setVisible(is_whole)
         self.report.setVisible(is_whole)
         self._make_room()
-        self.headline.setText(self._headlines[self._is_low])
-        self.headline.setVisible(bool(self._headlines[self._is_low]))
 
 
 LOW = 600
@@ -419,15 +417,20 @@ class AuditTab(QWidget):
         made_here: Callable[[int], bool] = lambda _entry: False,
         *,
         is_undone: bool = False,
+        draft_words: str = "",
     ) -> None:
         """Show the audit of a path. ``made_here``: whether this program recorded an entry.
-        ``is_undone``: the moment is that of a compaction that was undone."""
+        ``is_undone``: the moment is that of a compaction that was undone. ``draft_words``: what is
+        said in place of the compaction in force where the moment is that of a draft."""
         tree = found.ledger.tree
         same_path = self.overview is not None and self.overview.strip is found.strip
         self.overview = found
         self._whole.show_page(1)
-        self._show_figure(found, made_here, is_undone)
-        self.head.show_headline(headline(found), lost_words(found))
+        if draft_words:
+            self._show_draft(draft_words)
+        else:
+            self._show_figure(found, made_here, is_undone)
+        self.head.show_headline(lost_words(found))
         self.ledger.show_ledger(found.ledger, previews, is_undone=is_undone)
         if not same_path:
             is_compacted = bool(found.generations.all)
@@ -443,6 +446,12 @@ class AuditTab(QWidget):
             self.ledger.show_entry(entry)
             self.strip.show_entry(entry)
             self.branches.show_entry(entry)
+
+    def _show_draft(self, words: str) -> None:
+        self.figure.setText(words)
+        self.figure.setToolTip("")
+        self.figure.show()
+        self.badge.set_known(None)
 
     def _show_figure(
         self, found: Overview, made_here: Callable[[int], bool], is_undone: bool
@@ -471,13 +480,6 @@ class AuditTab(QWidget):
         known = sizes_known(recorded, made_here=is_ours, difference=found.difference)
         self.badge.set_known(known)
         self.figure.setToolTip(f"{known.basis}\n{entries.capitalize()}.")
-
-
-def headline(found: Overview) -> str:
-    """What is lost, or that nothing was compacted; empty for a path on which nothing is."""
-    if not found.generations.all and not found.branches:
-        return "Nothing was compacted on this path."
-    return lost_words(found)
 
 
 def lost_words(found: Overview) -> str:

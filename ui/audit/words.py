@@ -7,13 +7,13 @@ from explorer.audit.ledger import TEXTURES, LedgerVerdict
 from explorer.audit.words import LEDGER_MEANINGS, LEDGER_TITLES
 from explorer.compaction.partition import Verdict
 
-VERDICTS = LEDGER_TITLES | {LedgerVerdict.LOST: "LOST"}
+VERDICTS = LEDGER_TITLES
 LEADS = {
     LedgerVerdict.IN_THIS_SUMMARY: "summarized  ",
     LedgerVerdict.IN_EARLIER_SUMMARY: "earlier  ",
     LedgerVerdict.IN_BRANCH_SUMMARY: "branch  ",
     LedgerVerdict.PRUNED: "pruned  ",
-    LedgerVerdict.LOST: "LOST  ",
+    LedgerVerdict.LOST: "lost  ",
     LedgerVerdict.PINNED: "pinned  ",
     LedgerVerdict.OMITTED: "omitted  ",
 }

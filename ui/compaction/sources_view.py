@@ -30,8 +30,11 @@ READABLE = 200
 
 
 def entry_words(entry: Entry) -> str:
-    """All words of an entry, for reading beside a draft."""
-    return "\n\n".join(filter(None, map(words_of, blocks(entry))))
+    """All words of an entry, for reading beside a draft, without the blank lines before them: it
+    is read in a few lines."""
+    words = "\n\n".join(filter(None, map(words_of, blocks(entry))))
+    start = len(words) - len(words.lstrip())
+    return words[words.rfind("\n", 0, start) + 1 :]
 
 
 class SourcesModel(EntryModel[tuple[int, int]]):

@@ -6,15 +6,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from explorer.audit.findings import Fidelity, Finding, Group
-from explorer.audit.words import NOTHING_FOUND, headline, sought_words
+from explorer.audit.words import NOTHING_FOUND, RULE_OF_THUMB, headline, none_sentence
 from explorer.facts import Fact, FactKind
 from ui.audit.fidelity.findings import (
     FindingsModel,
     GroupHeading,
+    NoneFound,
     NotCarriedFact,
     NotCarriedHeading,
     NotCarriedKind,
-    NotFound,
 )
 
 
@@ -31,7 +31,7 @@ def test_groups_with_findings_are_shown_and_all_else_is_one_folded_row(app: QApp
     model = FindingsModel()
     model.show_findings(many(20_000))
     kinds = [type(row) for row in model.rows]
-    assert kinds == [GroupHeading, Finding, Finding, NotFound, NotCarriedHeading]
+    assert kinds == [GroupHeading, Finding, Finding, NoneFound, NotCarriedHeading]
     assert model.first_finding() == 1
     folded = model.rows[-1]
     assert isinstance(folded, NotCarriedHeading)
@@ -51,16 +51,14 @@ def test_groups_with_findings_are_shown_and_all_else_is_one_folded_row(app: QApp
     assert model.first_finding() == -1, "a group folds"
 
 
-def test_one_row_says_what_was_not_found(app: QApplication) -> None:
+def test_one_row_says_of_what_there_is_nothing(app: QApplication) -> None:
     model = FindingsModel()
     model.show_findings(Fidelity())
     (row,) = model.rows
-    assert isinstance(row, NotFound)
+    assert isinstance(row, NoneFound)
     spoken = model.data(model.index(0, 0), Qt.ItemDataRole.AccessibleTextRole)
-    assert spoken == (
-        "Looked for and not found. missing instructions, open work that is not named, "
-        "contradictions"
-    )
-    assert sought_words(many(3)) == "open work that is not named, contradictions"
+    assert spoken == ("No instruction found missing. No open work unnamed, no contradiction")
+    assert model.data(model.index(0, 0), Qt.ItemDataRole.ToolTipRole) == RULE_OF_THUMB
+    assert none_sentence(many(3)) == "No open work unnamed, no contradiction."
     assert headline(many(3)).startswith("2 of 5 standing instructions not found in the summary")
     assert headline(Fidelity()) == NOTHING_FOUND

@@ -59,7 +59,6 @@ from ui.audit.tab import (
     SURVIVAL,
     AuditTab,
     PageBar,
-    headline,
 )
 from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
@@ -199,7 +198,7 @@ def test_a_lost_row_is_told_by_texture_and_by_words(tab: AuditTab) -> None:
     model = tab.ledger.model
     row = model.index(model.row_of_entry(kept), 0)
     assert row.data(VERDICT) == 6
-    assert row.data(LEAD).strip() == "LOST"
+    assert row.data(LEAD).strip() == "lost"
     assert row.data(STRONG)
     assert f"Lost at compaction #{second}" in row.data(Qt.ItemDataRole.AccessibleTextRole)
     assert row.siblingAtColumn(model.column("Since")).data() == f"#{second}"
@@ -361,10 +360,16 @@ def test_recorded_sizes_come_before_those_that_are_counted_here(tab: AuditTab) -
     assert around_words(6_778, None) == "6,778 tokens before, its summary not recorded"
 
 
-def test_nothing_compacted_is_said_in_so_many_words() -> None:
+def test_that_nothing_was_compacted_is_said_once(tab: AuditTab) -> None:
     made = Session()
     made.user(10)
-    assert headline(shown(made)).startswith("Nothing was compacted on this path")
+    tab.show_overview(shown(made), NumberedLines())
+    for page in (NEEDED, LOSSES):
+        tab.show_page(page)
+        settle()
+        lines = shown_texts(tab).splitlines()
+        words = [line for line in lines if "compacted" in line or "has none" in line]
+        assert words == ["Nothing was compacted here"]
 
 
 def test_a_badge_says_how_a_figure_is_known(app: QApplication) -> None:
@@ -490,7 +495,7 @@ def test_of_a_summary_that_cannot_be_read_no_findings_are_counted() -> None:
     closed = Candidate("closed", "", fidelity=Fidelity(is_readable=False))
     read = Candidate("read", "All was done.", 4, fidelity=Fidelity())
     rows = {row.title: tuple(row.values) for row in figures_of(difference([closed, read]))}
-    assert rows["Standing instructions"] == (UNKNOWN, "0")
+    assert rows["Instructions missing"] == (UNKNOWN, "0")
     assert rows["Tokens of the summary"] == (UNKNOWN, "4")
 
 

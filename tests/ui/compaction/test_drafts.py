@@ -11,10 +11,12 @@ from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.catalogue import ModelInfo
 from explorer.tokens.estimate import estimate_text
+from tests.audit.texts import assistant
 from tests.ui.compaction.previews import Previewed, Written
 from tests.ui.sessions import Talk
 from tests.ui.waiting import Heard, button, settle, shown_texts, wait_for
 from ui.compaction.panel import CompactionPanel
+from ui.compaction.sources_view import entry_words
 from ui.widgets.entry_table import ENTRY
 from ui.widgets.figures import full, short
 
@@ -109,6 +111,11 @@ def test_a_draft_is_edited_beside_its_sources_and_committed(panel: CompactionPan
     QTest.mouseClick(page.commit, Left)
     assert spy.at(0)[0] is draft
     assert spy.at(0)[1] == "EDITED " + draft.summary
+
+
+def test_a_source_is_read_from_its_first_words_on() -> None:
+    """The pane is a few lines high: blank ones would be all that is seen of it."""
+    assert entry_words(assistant("\n\n  \n    return 1\n\n# Done")) == "    return 1\n\n# Done"
 
 
 def test_a_draft_is_counted_anew_when_a_tokenizer_has_counted(panel: CompactionPanel) -> None:

@@ -128,7 +128,7 @@ async def test_a_loss_is_found_with_its_cause_and_shown_on_the_map(
     live.press_button("Show", part)
     await live.until(lambda: live.window.map.selected == 2, "the entry on the map")
     page_button(live, LEDGER)
-    assert tab.ledger.part.rule.accessibleName().startswith("#2: LOST. Lost at compaction #12")
+    assert tab.ledger.part.rule.accessibleName().startswith("#2: Lost. Lost at compaction #12")
     assert tab.ledger.table.currentIndex().row() == tab.ledger.model.row_of_entry(2)
     live.keys("Ctrl+1")
     assert "Lost at compaction #12" in live.window.entry.verdict.words.accessibleName()

@@ -13,14 +13,14 @@ from tests.ui.window.conftest import MODEL
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft
+from tests.ui.window.test_audit import compaction, reply, user, write
 from ui.audit.compare.actions import fill_menu
+from ui.audit.compare.pages import UNMARKED
 from ui.audit.compare.subjects import SummaryKey
 from ui.audit.compare.window import (
-    ASK_RECALL,
     DRIFT,
     FIGURES,
     FINDINGS,
-    RECALL,
     SIDES,
     CompareDraftsWindow,
 )
@@ -57,6 +57,10 @@ async def test_two_compactions_stand_side_by_side(house: House) -> None:
     assert found is not None and found.difference is not None
     assert {key.number for key in found.keys} == {105, 197}
     assert "in other words" in window.facts.text() and "differ" not in window.facts.text()
+    numbers = [sum(row.has(at) for row in found.difference.findings) for at in (0, 1)]
+    having = [f"{one.name} has {n}" for one, n in zip(found.difference.candidates, numbers,
+              strict=True)]  # fmt: skip
+    assert f"Findings that not all have: {', '.join(having)}" in window.facts.text()
     assert [block.title.text() for block in window.sections.blocks] == [
         row.title for row in found.difference.sections
     ]
@@ -72,6 +76,31 @@ async def test_two_compactions_stand_side_by_side(house: House) -> None:
     first = found.difference.findings[0].first.fact
     assert live.window.map.selected == (first.last if first.sources else 197)
     assert not window.commit.isEnabled(), "stored ones are not to be committed again"
+    live.keys("Esc", to=window)
+    await live.back()
+
+
+async def test_summaries_with_nothing_in_common_are_not_marked_all_over(
+    house: House, tmp_path: Path
+) -> None:
+    path = write(
+        tmp_path / "apart.jsonl",
+        [
+            user("Begin."),  # 0
+            compaction(0, "## Goal\nKeep the port open."),  # 1
+            user("Go on."),  # 2
+            compaction(2, "**Request**\nShip invoices."),  # 3
+            reply("Done."),
+        ],
+    )
+    live = await house.start(path)
+    live.click_entry(3)
+    window = await compared(live)
+    assert window.sections.caption.text() == UNMARKED
+    assert not window.sections.only_apart.isVisible()
+    (block,) = window.sections.blocks
+    assert not any(piece.differs for cell in block.cells for piece in cell.pieces)
+    assert "section" not in window.facts.text() and "0" not in window.facts.text()
     live.keys("Esc", to=window)
     await live.back()
 
@@ -102,8 +131,18 @@ async def test_another_try_costs_nothing_and_is_committed(house: House) -> None:
     window = await live.dialog(CompareDraftsWindow)
     await whole(live, window)
     assert window.title.text() == "Draft 1"
-    assert window.facts.text() == f"{ASK_RECALL} Check a second summary in the list to compare."
-    assert window.pages.currentIndex() == RECALL and not window.pages.isTabEnabled(FIGURES)
+    assert window.facts.text() == (
+        "Make another draft below, or check a second summary in the list, to compare."
+    )
+    assert window.pages.currentIndex() == SIDES, "no model can be asked: its text is shown"
+    assert not window.pages.isTabEnabled(FIGURES)
+    (_, _, text), *_ = live.session.fidelity.drafts()
+    shown = [cell for block in window.sections.blocks for cell in block.cells]
+    assert shown and all(cell.isVisible() for cell in shown[:1])
+    pieces = [piece for cell in shown for piece in cell.pieces]
+    assert all(piece.text.strip() in text and not piece.differs for piece in pieces)
+    assert not any(block.note.text() for block in window.sections.blocks)
+    assert not window.sections.caption.text() and not window.sections.only_apart.isVisible()
     assert window.trying.model.currentData() == "offline/extractive"
     assert "free" in window.trying.button.text()
     window.trying.instructions.setFocus()
@@ -244,6 +283,6 @@ async def test_the_only_summary_asks_for_another_draft(house: House, tmp_path: P
     live.press_button("Compare", live.window.compaction)
     window = await live.dialog(CompareDraftsWindow)
     await whole(live, window)
-    assert window.facts.text() == f"{ASK_RECALL} Make another draft below to compare with."
+    assert window.facts.text() == "Make another draft below to compare."
     live.keys("Esc", to=window)
     await live.back()

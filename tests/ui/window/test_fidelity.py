@@ -14,7 +14,7 @@ from tests.ui.window.steps import commit, draft
 from tests.ui.window.test_audit import compaction, reply, user, write
 from ui.audit.compare.actions import fill_menu
 from ui.audit.compare.subjects import NOW, SummaryKey
-from ui.audit.fidelity.findings import NotCarriedHeading, NotFound
+from ui.audit.fidelity.findings import NoneFound, NotCarriedHeading
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.marked import marked
@@ -52,14 +52,14 @@ async def test_groups_with_findings_and_one_folded_line(house: House) -> None:
     page.given.linkActivated.emit("more:")
     assert len(page.given.text().split("<br>")) == 11
     assert "“No new dependencies.”: found in “No new dependencies.”" in page.given.text()
-    sought, _carried = page.list.findings.rows
-    assert isinstance(sought, NotFound)
-    assert sought.note == "open work that is not named, contradictions"
+    none, _carried = page.list.findings.rows
+    assert isinstance(none, NoneFound)
+    assert (none.title, none.note) == ("No open work unnamed", "No contradiction")
     page = await fidelity(live)
     said = "1 of 8 standing instructions not found in the summary or the kept tail; 2 not clear."
     assert page.headline.text() == said
-    assert isinstance(sought := page.list.findings.rows[2], NotFound)
-    assert sought.note == "open work that is not named, contradictions"
+    assert isinstance(none := page.list.findings.rows[2], NoneFound)
+    assert (none.title, none.note) == ("No open work unnamed", "No contradiction")
     first = page.list.current()
     assert first is page.list.findings.rows[1] and isinstance(first, Finding)
     assert first.text == "Never retry a 409, whatever the header says."
@@ -188,6 +188,25 @@ async def test_a_draft_is_audited_before_its_commit(house: House) -> None:
     offered = [moment.itemText(at) for at in range(moment.count())]
     assert moment.currentText() == f"After #{entry}, compaction 3 of 3"
     assert not any("draft" in name for name in offered)
+
+
+async def test_the_head_names_a_draft_of_an_earlier_entry_and_no_later_compaction(
+    house: House,
+) -> None:
+    live = await house.start(sample_path())
+    earlier = live.document.tree.columns.parent[197]
+    live.window.map.select(earlier)
+    live.keys("Ctrl+Alt+E")
+    await draft(live)
+    live.press_button("What is lacking", live.window.compaction)
+    page, tab = live.session.fidelity.page, live.window.audit
+    await live.until(lambda: page.shown is not None and page.shown.entry < 0, "the draft's audit")
+    assert tab.moment.currentText().startswith(f"At #{earlier}, with draft 1")
+    await live.until(lambda: tab.figure.text().startswith("Draft 1, not in force"), "the head")
+    assert "compaction" not in tab.figure.text()
+    assert not tab.badge.isVisible()
+    live.choose(tab.moment, NOW.code)
+    await live.until(lambda: tab.figure.text().startswith("In force: compaction"), "now")
 
 
 async def test_an_audit_can_be_stopped(house: House) -> None:

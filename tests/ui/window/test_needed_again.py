@@ -11,7 +11,7 @@ from tests.ui.window.house import House
 from tests.ui.window.running import sample_path
 from tests.ui.window.steps import commit, draft
 from tests.ui.window.test_audit import audited, compaction, reply, user, write
-from ui.audit.compare.subjects import SummaryKey
+from ui.audit.compare.subjects import NOW, SummaryKey
 from ui.audit.tab import LEDGER, NEEDED
 
 RULE = "Always use Postgres for the jobs table, never the local sqlite file."
@@ -115,6 +115,50 @@ async def test_a_moment_after_which_nothing_was_needed_again_is_told(
     assert page.summary.text().startswith("At least 1 file read again; ")
     live.keys("Ctrl+4")
     assert page.table.isVisible() and not page.summary.isVisible(), "the row of #5 says the same"
+
+
+async def test_head_findings_and_rows_are_of_one_compaction(house: House, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "both.jsonl",
+        [
+            *_read(1),  # 1
+            user("Go on."),  # 2
+            compaction(2, "## Goal\nA queue."),  # 3
+            *_read(2),  # 5
+            user("Go on."),  # 6
+            compaction(6, "## Goal\nA queue."),  # 7
+            *_read(3),  # 9
+            reply("Done."),
+        ],
+    )
+    live = await house.start(path)
+    await audited(live)
+    tab, page, moments = live.window.audit, live.window.audit.needed, live.session.moments
+    await live.until(lambda: page.model.rows, "what was needed again")
+    rows = [row.repeat.after if isinstance(row, Need) else row.compaction
+            for row in page.model.rows if not isinstance(row, NeedGroup)]  # fmt: skip
+    assert rows == [3, 5, 7, 9]
+    assert tab.moment.currentData() == NOW.code
+
+    async def look(row: int, compaction: int) -> None:
+        where = page.table.visualRect(page.model.index(row, 0)).center()
+        live.click(page.table.viewport(), where)
+        await live.until(
+            lambda: tab.figure.text().startswith(f"In force: compaction #{compaction} "), "the head"
+        )
+        await live.idle()
+        assert moments.summary == SummaryKey("entry", compaction)
+        assert page.table.currentIndex().row() == row, "the row stays the chosen one"
+
+    await look(1, 3)
+    await look(3, 7)
+    await look(0, 3)
+    live.keys("Down", "Down", "Down", to=page.table)
+    await live.until(lambda: moments.summary == SummaryKey("entry", 7), "by keys as well")
+    await look(0, 3)
+    live.choose(tab.moment, NOW.code)
+    await live.until(lambda: page.table.currentIndex().row() == 2, "what is in force now")
+    assert tab.moment.currentData() == NOW.code
 
 
 async def test_right_after_a_compaction_nothing_is_judged(house: House) -> None:

@@ -16,7 +16,7 @@ from tests.ui.window.conftest import MODEL
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft
-from ui.audit.compare.window import RECALL, CompareDraftsWindow
+from ui.audit.compare.window import ASK_RECALL, RECALL, CompareDraftsWindow
 from ui.audit.recall.window import RecallWindow
 from ui.models.consent import ConsentDialog
 
@@ -299,7 +299,11 @@ async def test_stopping_what_is_missing_keeps_the_rest(house: House, server: Cha
     live = await house.start(sample_path())
     await draft(live)
     server.plan(knows, Stall(after=1))
-    window = await recall_page(live)
+    live.press_button("Compare", live.window.compaction)
+    window = await live.dialog(CompareDraftsWindow)
+    await live.until(lambda: window.recall.found.sides, "the questions")
+    assert window.pages.currentIndex() == RECALL, "one alone has its recall"
+    assert window.facts.text().startswith(ASK_RECALL)
     page, before = window.recall, len(server.requests)
     live.click(page.button)
     await live.until(lambda: len(server.requests) == before + 2, "the second call")

@@ -71,9 +71,9 @@ def test_the_list_says_in_words_what_its_signs_mean(app: QApplication) -> None:
 
 def test_what_was_found_with_either_version_stands_side_by_side(app: QApplication) -> None:
     page = TrialPage()
-    page.show_changes({"open state": (2, 2), "tokens": (900, 700)}, 2)
+    page.show_changes({"open work not named": (2, 2), "tokens": (900, 700)}, 2)
     assert page.table.cells() == [
-        ["open state", "2", "2", "same"],
+        ["open work not named", "2", "2", "same"],
         ["tokens", "900", "700", "-200"],
     ]
     assert page.bound.text().startswith("At 2 places.")

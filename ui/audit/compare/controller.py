@@ -224,7 +224,7 @@ class CompareDraftsController(QObject):
 
     def _compared(self, found: ComparisonOutcome) -> None:
         if self.window is not None and self._recall is not None:
-            self.window.show_compared(found)
+            self.window.show_compared(found, self._recall.can_ask)
             names = {one.key: one.name for one in self.subjects()}
             self._recall.follow([(key, names.get(key, key.code)) for key in found.keys])
 

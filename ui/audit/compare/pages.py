@@ -56,7 +56,7 @@ def row_note(row: SectionRow, names: Sequence[str]) -> str:
         parts.append(f"missing in {_listed(row.missing, names)}")
     if row.repeated:
         parts.append(f"more than once in {_listed(row.repeated, names)}")
-    if row.is_equal:
+    if row.is_equal and len(names) > 1:
         parts.append("the same in all")
     return ", ".join(parts)
 
@@ -152,6 +152,13 @@ class SectionBlock(QWidget):
             caption.setVisible(is_narrow)
 
 
+MARKED = (
+    "Marked and underlined: what the reference does not say, and in the reference what none of the "
+    "others says."
+)
+UNMARKED = "They have no heading in common: the texts stand side by side, unmarked."
+
+
 class SectionsView(QWidget):
     """Made block by block, so that the window answers between two of them."""
 
@@ -162,12 +169,7 @@ class SectionsView(QWidget):
         self.only_apart = QCheckBox("&Only what differs", self)
         self.only_apart.setChecked(False)
         self.only_apart.toggled.connect(lambda _on: self._hide_equal())
-        caption = Caption(
-            "Marked and underlined: what the reference does not say, and in the reference what "
-            "none of the others says.",
-            self,
-            wraps=True,
-        )
+        self.caption = Caption(MARKED, self, wraps=True)
         self._names = QWidget(self)
         self._name_line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._names)
         # As wide as the texts below, which have a scroll bar beside them.
@@ -178,7 +180,7 @@ class SectionsView(QWidget):
         head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(S16, S8, S16, 0)
         head.setSpacing(S12)
-        head.addWidget(caption, 1)
+        head.addWidget(self.caption, 1)
         head.addWidget(self.only_apart)
         column = column_in(self, 0)
         column.addLayout(head)
@@ -208,8 +210,12 @@ class SectionsView(QWidget):
         self._start()
         if found is None:
             return
+        is_alone = len(found.candidates) == 1
+        self.caption.setText(UNMARKED if found.is_unmarked else "" if is_alone else MARKED)
+        self.only_apart.setVisible(not (is_alone or found.is_unmarked))
         for at, candidate in enumerate(found.candidates):
-            words = candidate.name + (", the reference" if at == found.reference else "")
+            is_reference = at == found.reference and not is_alone
+            words = candidate.name + (", the reference" if is_reference else "")
             label = QLabel(words, self._names)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -230,7 +236,7 @@ class SectionsView(QWidget):
         block.hide()
         yield from block.showing(found.sections[at], [one.name for one in found.candidates])
         block.stack(self._is_narrow())
-        block.setVisible(not (self.only_apart.isChecked() and found.sections[at].is_equal))
+        block.setVisible(not self._is_hidden(found, found.sections[at]))
         self._column.insertWidget(at, block)
         self.blocks.append(block)
         yield
@@ -239,7 +245,10 @@ class SectionsView(QWidget):
         if self._shown is None:
             return
         for block, row in zip(self.blocks, self._shown.sections, strict=False):
-            block.setVisible(not (self.only_apart.isChecked() and row.is_equal))
+            block.setVisible(not self._is_hidden(self._shown, row))
+
+    def _is_hidden(self, found: Difference, row: SectionRow) -> bool:
+        return self.only_apart.isChecked() and row.is_equal and len(found.candidates) > 1
 
     def _is_narrow(self) -> bool:
         count = len(self._shown.candidates) if self._shown is not None else 2
@@ -282,7 +291,7 @@ def finding_columns(found: Difference) -> list[Column[FindingRow]]:
         return GROUP_TITLES[row.first.group]
 
     return [
-        Column("Group", group, sort_key=group, width=140),
+        Column("Group", group, sort_key=group, width=160),
         Column("Finding", lambda row: " ".join(row.first.text[:300].split()), stretch=True,
                detail=lambda row: f"{row.first.text[:2000]}\n{row.first.reason}"),
         *(candidate(at, one.name) for at, one in enumerate(found.candidates)),

@@ -48,6 +48,12 @@ class RecallComparison(QObject):
         self._wanted = list(wanted)
         self._plan()
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether there is a model that can be asked."""
+        document = self._state.document
+        return document is not None and bool(askable(document, self._state.model_infos()))
+
     def end(self) -> None:
         """The page goes: what runs is stopped, what was answered is kept."""
         self._page = None

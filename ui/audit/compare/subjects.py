@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from explorer.audit.difference import Candidate, Difference, Drift, difference, drift
+from explorer.audit.difference import Candidate, Difference, Drift, difference, drift, shown_alone
 from explorer.audit.generations import compactions_on_path
 from explorer.compaction.partition import Partition
 from explorer.services.document import Document
@@ -74,6 +74,8 @@ class ComparisonOutcome(Struct, frozen=True):
     """One per candidate."""
     difference: Difference | None
     """None of fewer than two."""
+    alone: Difference | None
+    """The text of one, beside nothing."""
     drift: Drift
     """Of all compactions on the path."""
     generations: tuple[SummaryKey, ...]
@@ -182,6 +184,7 @@ def comparison_job(
         return ComparisonOutcome(
             keys,
             difference(found, reference) if len(found) > 1 else None,
+            shown_alone(found[0]) if len(found) == 1 else None,
             drift(made),
             tuple(SummaryKey("entry", entry) for entry in every),
         )

@@ -388,14 +388,14 @@ class CompareDraftsWindow(ComparisonWindow):
         self._waited()
         super().tell(title, facts)
 
-    def show_compared(self, found: ComparisonOutcome) -> None:
-        """Show a comparison."""
-        self._turns.start(self._showing(found), lambda: self._end(found))
+    def show_compared(self, found: ComparisonOutcome, can_recall: bool) -> None:
+        """Show a comparison. ``can_recall``: whether a model can be asked about one alone."""
+        self._turns.start(self._showing(found), lambda: self._end(found, can_recall))
 
     def _showing(self, found: ComparisonOutcome) -> Iterator[None]:
         """One part after the other: the window answers between two of them."""
         shown = found.difference
-        yield from self.sections.showing(shown)
+        yield from self.sections.showing(shown or found.alone)
         self.findings.show_difference(shown)
         yield
         self.figures.show_difference(shown)
@@ -403,11 +403,11 @@ class CompareDraftsWindow(ComparisonWindow):
         self.drift.show_drift(found.drift)
         yield
 
-    def _end(self, found: ComparisonOutcome) -> None:
+    def _end(self, found: ComparisonOutcome, can_recall: bool) -> None:
         self._waited()
         self.compared, shown = found, found.difference
-        self._tell(found)
-        self._follow_number(shown is not None)
+        self._tell(found, can_recall)
+        self._follow_number(found, can_recall)
         steps = len(found.drift.steps)
         self.pages.setTabText(DRIFT, f"&Generations ({steps + 1 if steps else 0})")
         number = len(shown.findings) if shown is not None else 0
@@ -418,10 +418,10 @@ class CompareDraftsWindow(ComparisonWindow):
         )
         self.committing.offer([self._subjects[key] for key in found.keys if key in self._subjects])
 
-    def _tell(self, found: ComparisonOutcome) -> None:
+    def _tell(self, found: ComparisonOutcome, can_recall: bool) -> None:
         shown = found.difference
         if shown is None:
-            self._tell_alone(found.keys)
+            self._tell_alone(found.keys, can_recall)
             return
         names = [one.name for one in shown.candidates]
         closed = [
@@ -430,40 +430,37 @@ class CompareDraftsWindow(ComparisonWindow):
         words = (
             [f"Encrypted by the provider or not recorded: {', '.join(closed)}"] if closed else []
         )
-        if len(closed) < len(names):
+        if len(closed) < len(names) and not shown.is_unmarked:
             words.append(_sections_words(shown.sections))
-        for at, name in enumerate(names):
-            if at != shown.reference and not closed and shown.candidates[at].fidelity is not None:
-                mine = sum(row.has(at) for row in shown.findings)
-                theirs = sum(row.has(shown.reference) for row in shown.findings)
-                words.append(
-                    f"{name}: {count(mine, 'finding')} of its own, the reference: {theirs:,}"
-                )
+        if shown.findings and not closed:
+            numbers = (sum(row.has(at) for row in shown.findings) for at in range(len(names)))
+            having = (f"{name} has {mine:,}" for name, mine in zip(names, numbers, strict=True))
+            words.append(f"Findings that not all have: {', '.join(having)}")
         self.tell(" and ".join([", ".join(names[:-1]), names[-1]]), " · ".join(words))
 
-    def _tell_alone(self, keys: Sequence[SummaryKey]) -> None:
+    def _tell_alone(self, keys: Sequence[SummaryKey], can_recall: bool) -> None:
         """Say what can be done with fewer than two."""
-        second = len(self._subjects) > len(keys)
-        words = (
-            f"Check {'a second summary' if keys else 'two summaries'} in the list to compare."
-            if second
-            else "Make another draft below to compare with."
-        )
         if not keys:
-            self.tell("Summaries compared", words)
+            self.tell("Summaries compared", "Check two summaries in the list to compare.")
             return
+        has_second = len(self._subjects) > 1
+        check = ", or check a second summary in the list," if has_second else ""
+        words = f"Make another draft below{check} to compare."
         name = self._subjects[keys[0]].name
-        recall = "" if "branch summary" in name else f"{ASK_RECALL} "
+        has_recall = can_recall and "branch summary" not in name
+        recall = f"{ASK_RECALL} " if has_recall else ""
         self.tell(sentence_case(name), f"{recall}{words}")
 
-    def _follow_number(self, is_compared: bool) -> None:
-        """Of one summary alone there is no difference to be shown: its recall is."""
-        was_compared = self.pages.isTabEnabled(SIDES)
+    def _follow_number(self, found: ComparisonOutcome, can_recall: bool) -> None:
+        """Of one summary alone there is no difference to be shown: its recall is, or its text
+        where no model can be asked."""
+        is_compared, was_compared = found.difference is not None, self.pages.isTabEnabled(FIGURES)
+        self.pages.setTabEnabled(SIDES, is_compared or found.alone is not None)
         if is_compared == was_compared:
             return
         if not is_compared:
-            self.pages.setCurrentIndex(RECALL)
-        for page in (SIDES, FINDINGS, FIGURES):
+            self.pages.setCurrentIndex(RECALL if can_recall or found.alone is None else SIDES)
+        for page in (FINDINGS, FIGURES):
             self.pages.setTabEnabled(page, is_compared)
         if is_compared:
             self.pages.setCurrentIndex(SIDES)

@@ -34,10 +34,10 @@ from explorer.audit.words import (
     GROUP_MEANINGS,
     GROUP_TITLES,
     KIND_TITLES,
-    NOT_FOUND,
+    RULE_OF_THUMB,
     finding_words,
+    none_words,
     not_carried_words,
-    sought_words,
 )
 from explorer.facts.fact import Fact, FactKind
 from ui.theme import (
@@ -125,15 +125,15 @@ class NotCarriedFact(Struct, frozen=True):
         return f"In entry #{self.fact.last}" if self.fact.sources else ""
 
 
-class NotFound(Struct, frozen=True):
-    """The row of what the rules looked for in vain."""
+class NoneFound(Struct, frozen=True):
+    """The row on the groups without findings."""
 
+    title: str
     note: str
-    title: str = NOT_FOUND
 
 
 Heading = GroupHeading | NotCarriedHeading | NotCarriedKind
-FindingRow = Heading | Finding | NotCarriedFact | NotFound
+FindingRow = Heading | Finding | NotCarriedFact | NoneFound
 _MOST_STRINGS, _MOST_ROWS = 40, 500
 """Strings on the line of a kind, and below it."""
 
@@ -141,9 +141,13 @@ _MOST_STRINGS, _MOST_ROWS = 40, 500
 def _sentence(row: FindingRow) -> str:
     if isinstance(row, Finding):
         return finding_words(row)
-    if isinstance(row, NotCarriedFact | NotFound):
-        return f"{row.title}. {row.note}"
+    if isinstance(row, NotCarriedFact | NoneFound):
+        return ". ".join(part for part in (row.title, row.note) if part)
     return f"{row.title}, {'open' if row.is_open else 'folded'}. {row.note}"
+
+
+def _tip(row: FindingRow) -> str | None:
+    return RULE_OF_THUMB if isinstance(row, NoneFound) else None
 
 
 def _title(row: FindingRow) -> str:
@@ -155,7 +159,7 @@ class FindingsModel(TableModel[FindingRow]):
     row."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__([Column("Findings", _title, spoken=_sentence)], parent)
+        super().__init__([Column("Findings", _title, spoken=_sentence, detail=_tip)], parent)
         self._found = Fidelity()
         self._turned: set[str] = set()
         """Titles of groups that are not as they were at first."""
@@ -183,8 +187,8 @@ class FindingsModel(TableModel[FindingRow]):
             if found := self._found.of(group):
                 heading = GroupHeading(group, len(found), GROUP_TITLES[group] not in self._turned)
                 rows += [heading, *(found if heading.is_open else ())]
-        if words := sought_words(self._found):
-            rows.append(NotFound(words))
+        if none := none_words(self._found):
+            rows.append(NoneFound(none[0], ", ".join(none[1:]).capitalize()))
         if words := not_carried_words(self._found):
             rows.append(NotCarriedHeading(words, words in self._turned))
             if words in self._turned:
@@ -235,7 +239,7 @@ class _Delegate(QStyledItemDelegate):
             self._heading(painter, rect, row)
         elif isinstance(row, Finding):
             self._finding(painter, rect, row)
-        elif isinstance(row, NotCarriedFact | NotFound):
+        elif isinstance(row, NotCarriedFact | NoneFound):
             left = rect.left() + 2 * S12
             room = rect.right() - left - S8
             self._two(painter, rect, left, room, row.title, row.note, now.ink, self.body)

@@ -11,7 +11,9 @@ from explorer.audit.needed_again import NeededAgain, needed_again
 from explorer.audit.overview import Overview
 from explorer.services.document import Document
 from ui.app_state import AppState
+from ui.audit.compare.subjects import SummaryKey
 from ui.audit.controller import AuditController
+from ui.audit.moments import Moments
 from ui.audit.needed.page import NeededPage, Threads, threads_of
 from ui.audit.tab import NEEDED
 from ui.widgets.loader import Loader
@@ -30,9 +32,10 @@ class _Of(NamedTuple):
 class NeededAgainController(QObject):
     """Follows the audit: it looks at the same path, and only where that is another one."""
 
-    def __init__(self, state: AppState, audit: AuditController) -> None:
+    def __init__(self, state: AppState, audit: AuditController, moments: Moments) -> None:
         super().__init__(state)
         self._state = state
+        self._moments = moments
         self.found = _NOTHING
         """Of the path shown; nothing until it is known."""
         self._moment: int | None = None
@@ -47,6 +50,7 @@ class NeededAgainController(QObject):
         state.document_changed.connect(self._document_changed)
         self._page.entry_requested.connect(window.map.select)
         self._page.row_changed.connect(self._draw)
+        self._page.compaction_chosen.connect(self._look_at)
         window.map.selection_changed.connect(self._selected)
         window.audit.page_changed.connect(self._draw)
         window.inspector.currentChanged.connect(lambda _tab: self._draw())
@@ -71,8 +75,8 @@ class NeededAgainController(QObject):
         is_other = overview.moment != self._moment
         self._moment = overview.moment
         if of == self._of:
-            if is_other and overview.moment is not None:
-                self._page.choose_compaction(overview.moment)
+            if is_other and overview.ledger.in_force >= 0:
+                self._page.follow_moment(overview.ledger.in_force)
             return
         self._of = of
         tree, leaf = document.tree, overview.leaf
@@ -101,6 +105,12 @@ class NeededAgainController(QObject):
         document = self._state.document
         self._page.show_needed(found, document.tree if document is not None else None)
         self._draw()
+
+    def _look_at(self, compaction: int) -> None:
+        """The head and the findings are of the compaction whose row is chosen."""
+        key = SummaryKey("entry", compaction)
+        if self._moments.summary != key:
+            self._moments.choose(key)
 
     # threads -------------------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ _MOST_PLACES = 6
 NOTHING_COMPACTED = (
     "history",
     "Nothing was compacted here",
-    "A recorded compaction is judged by what had to be done again after it. This path has none.",
+    "A recorded compaction is judged by what had to be done again after it.",
 )
 LOOKING = (
     "history",
@@ -67,6 +67,13 @@ def threads_of(row: NeedRow | None) -> Threads:
         return ()
     needs = (row,) if isinstance(row, Need) else row.needs
     return tuple((need.repeat.before, need.repeat.after) for need in needs)
+
+
+def compaction_of(row: NeedRow) -> int:
+    """The compaction after which something was needed again."""
+    if isinstance(row, NeededAfter):
+        return row.compaction
+    return (row if isinstance(row, Need) else row.needs[0]).taken_by
 
 
 def _entry(row: NeedRow) -> int:
@@ -209,16 +216,20 @@ class NeededPage(QWidget):
     entry_requested = Signal(int)
     row_changed = Signal()
     """Another row is the chosen one."""
+    compaction_chosen = Signal(int)
+    """The compaction of a row that the person chose."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._is_filling = False
+        """Whether the rows are set, and the chosen one with them."""
         self.summary = Caption(parent=self, wraps=True)
         self.summary.setToolTip(NEEDED_MEANING)
         self.model = NeedModel(self)
         self.table = EntryTableView(self.model, "Needed again", self, LEAST_ROWS)
         self.part = NeedWidget(self)
         self.table.selectionModel().currentChanged.connect(self._current)
-        self.table.entry_chosen.connect(self.entry_requested)
+        self.table.entry_chosen.connect(self._clicked)
         self.part.entry_requested.connect(self.entry_requested)
         self.empty = EmptyState(*NOTHING_COMPACTED, parent=self)
         self._pages = OnePage(self)
@@ -243,7 +254,9 @@ class NeededPage(QWidget):
         rows = list(_rows(found))
         self.model.use_session(tree)
         first = next((row for row in rows if isinstance(row, NeededAfter) and row.needs), None)
+        self._is_filling = True
         self.table.show_rows(rows, chosen if chosen in rows else first)
+        self._is_filling = False
         self.summary.setText(path_words(found))
         # Where one compaction has all of it, its row says the same.
         is_one = sum(bool(one.needs or one.in_doubt) for one in found.after) == 1
@@ -270,12 +283,28 @@ class NeededPage(QWidget):
         """Make the row of a compaction the chosen one, where it has one."""
         at = self.model.row_of_entry(compaction)
         if at >= 0:
+            self._is_filling = True
             self.table.selectRow(at)
+            self._is_filling = False
+
+    def follow_moment(self, compaction: int) -> None:
+        """The same, unless the chosen row is of that compaction."""
+        row = self.chosen()
+        if row is None or compaction_of(row) != compaction:
+            self.choose_compaction(compaction)
 
     def _current(self, _current: QModelIndex) -> None:
         if (row := self.chosen()) is not None:
             self.part.show_row(row, self.model.tree)
+            if not self._is_filling:
+                self.compaction_chosen.emit(compaction_of(row))
         self.row_changed.emit()
+
+    def _clicked(self, entry: int) -> None:
+        if (row := self.chosen()) is not None:
+            # It may have been the chosen one before.
+            self.compaction_chosen.emit(compaction_of(row))
+        self.entry_requested.emit(entry)
 
 
 def _rows(found: NeededAgain) -> Iterator[NeedRow]:
