@@ -152,6 +152,7 @@ class SetupPage(QWidget):
         part.entry_requested.connect(self.entry_requested)
         part.automatic_cut_asked.connect(self.automatic_cut_asked)
         part.place_asked.connect(self.place_asked)
+        part.add_note(self.budget.smaller)
         self._add(part)
 
     def _build_shaping(self) -> None:

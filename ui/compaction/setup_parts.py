@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 from PySide6.QtCore import QEvent, Signal
@@ -42,7 +42,7 @@ from ui.theme import (
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full, short
 from ui.widgets.flow import wrapping_row
-from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel
+from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel, SteadyCaption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.number_slider import NumberSlider
 from ui.widgets.panels import column_in, enable_unless, row
@@ -67,17 +67,20 @@ OUTSIDE = (Verdict.SUMMARIZED_EARLIER, Verdict.NOT_SENT, Verdict.LOST, Verdict.O
 ALWAYS = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT)
 
 
-def shares_of(shown: Partition) -> list[Share]:
+def shares_of(shown: Partition, seen: Collection[Verdict] = ()) -> list[Share]:
     """What the path's entries are divided into, with the tokens of each part. What a slider changes
-    is always among them, so that the legend keeps its height while one is moved. What takes no
-    room in the context is not in the bar, stands last and says so."""
+    is always among them, as what was ``seen`` before it is, with room for what it may come to, so
+    that the legend keeps its height while one is moved. What takes no room in the context is not in
+    the bar, stands last and says so."""
+    divided = sum(shown.tokens[verdict] for verdict in ALWAYS)
     found = [
         Share(
             str(int(verdict)), title, shown.tokens[verdict], int(verdict),
             note="not in the bar" if verdict in OUTSIDE else "",
+            most=divided if verdict in ALWAYS else 0,
         )
         for verdict, title in SHARES
-        if shown.tokens[verdict] or verdict in ALWAYS
+        if shown.tokens[verdict] or verdict in ALWAYS or verdict in seen
     ]  # fmt: skip
     return sorted(found, key=lambda share: share.verdict in OUTSIDE)
 
@@ -89,17 +92,18 @@ class BudgetPart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Caption(parent=self, wraps=True)
-        bind_font(self.heading, small_font)
-        set_tone(self.heading, "dim")
+        self.heading = SteadyCaption(self)
         self.bar = BudgetBar(self)
         self.legend = Legend(self)
         self.legend.filter_changed.connect(self.filter_changed)
         self.badge = ProvenanceBadge(self, "Context")
         self.provider_badge = ProvenanceBadge(self, "The provider's count")
-        self.provider = Caption(parent=self, wraps=True)
+        self.provider = SteadyCaption(self)
         self.smaller = Caption(parent=self, wraps=True)
+        """Stands below the sliders, which it comes and goes with."""
         self.smaller.hide()
+        self._seen: set[Verdict] = set()
+        """What was in the legend since the session was opened."""
         self._window, self._model_window = 0, 0
         self._unfit = ""
         self._heading_parts = ["", "", ""]
@@ -110,7 +114,12 @@ class BudgetPart(QWidget):
         for part in (self.bar, self.legend):
             column.addWidget(part)
         column.addLayout(row(self.provider, self.provider_badge, wide=self.provider))
-        column.addWidget(self.smaller)
+
+    def begin_anew(self) -> None:
+        """Take no room for what another session had."""
+        self._seen.clear()
+        self.heading.begin_anew()
+        self.provider.begin_anew()
 
     def show_partition(self, shown: Partition, profile: Profile, settings: Settings) -> None:
         """Show how full the window is, and what of it is what."""
@@ -130,7 +139,8 @@ class BudgetPart(QWidget):
         ]  # fmt: skip
         self._counted = full(shown.context_estimate)
         self._tell_heading()
-        shares = shares_of(shown)
+        shares = shares_of(shown, self._seen)
+        self._seen.update(Verdict(share.verdict) for share in shares)
         in_window = [share for share in shares if share.tokens and share.verdict not in OUTSIDE]
         if shown.tokens_beyond:
             in_window.insert(0, beyond_share(shown.tokens_beyond))
@@ -245,7 +255,9 @@ class RulesPart(QWidget):
     def _lay_out(self) -> None:
         self._column = column = column_in(self, S4, (S16, S12, S16, S12))
         line = row(self._label, self.profile, wide=self.profile)
-        links = wrapping_row(self.rules, self.compare, self.prompts, across=S12, down=0)
+        links = self._links = wrapping_row(
+            self.rules, self.compare, self.prompts, across=S12, down=0
+        )
         column.addLayout(line)
         for slider in self._sliders():
             slider.changed.connect(self._size_changed)
@@ -255,6 +267,10 @@ class RulesPart(QWidget):
         column.addLayout(links)
         column.addLayout(row(self.place, self.learn, wide=self.place))
         column.addWidget(self.why)
+
+    def add_note(self, note: QWidget) -> None:
+        """Have a sentence on the sizes below them."""
+        self._column.insertWidget(self._column.indexOf(self._links) + 1, note)
 
     def set_low(self, is_low: bool) -> None:
         """Stand close together where the reason of the cut would have no room else."""

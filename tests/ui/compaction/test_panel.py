@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
@@ -38,6 +39,7 @@ from ui.widgets.figures import full, short
 from ui.widgets.notice import Notice, NoticeStrip
 
 Key = Qt.Key
+LEFT = Qt.MouseButton.LeftButton
 
 
 def test_without_a_document_it_says_what_to_do(app: QApplication) -> None:
@@ -164,6 +166,34 @@ def test_typing_and_keys_move_the_cut_at_once(panel: CompactionPanel) -> None:
     settle()
     assert panel.partition is not None
     assert short(panel.partition.tokens_kept) in panel.setup.legend.item("3").text()
+
+
+@pytest.mark.parametrize("name", ["keep", "window_size"])
+def test_no_slider_moves_from_under_the_pointer(app: QApplication, name: str) -> None:
+    """At no width, whatever the figures above it come to."""
+    talk = Talk()
+    talk.turns(300)
+    usage = {"input": 100_000, "output": 10, "cacheRead": 0, "cacheWrite": 0}
+    talk.message("assistant", [{"type": "text", "text": "Done."}], usage=usage, stopReason="stop")
+    panel = CompactionPanel()
+    panel.set_model_window(200_000)
+    panel.set_rules(PROFILES["explorer"], Settings(200_000, 16_384, 20_000))
+    panel.set_document(Previewed(talk.document))
+    panel.resize(400, 860)
+    panel.show()
+    slider = getattr(panel.setup, name)
+    for width in range(380, 520, 12):
+        panel.resize(width, 860)
+        settle()
+        places = set()
+        track, middle = slider.track, slider.track.height() // 2
+        QTest.mousePress(track, LEFT, pos=QPoint(track.width() // 2, middle))
+        for at in range(4, track.width() - 4, 12):
+            QTest.mouseMove(track, QPoint(at, middle))
+            settle()
+            places.add(slider.mapTo(panel, QPoint(0, 0)).y())
+        QTest.mouseRelease(track, LEFT, pos=QPoint(at, middle))
+        assert len(places) == 1, f"{width}: {places}"
 
 
 def test_the_window_holds_the_reserve(panel: CompactionPanel) -> None:
