@@ -196,6 +196,33 @@ def test_no_slider_moves_from_under_the_pointer(app: QApplication, name: str) ->
         assert len(places) == 1, f"{width}: {places}"
 
 
+def test_the_reason_of_the_cut_stays_in_sight_below_it_rows_give_room(app: QApplication) -> None:
+    talk = Talk()
+    talk.turns(200)
+    usage = {"input": 100_000, "output": 10, "cacheRead": 0, "cacheWrite": 0}
+    talk.message("assistant", [{"type": "text", "text": "Done."}], usage=usage, stopReason="stop")
+    panel = CompactionPanel()
+    panel.set_models(MODELS, "offline/extractive")
+    panel.set_rules(PROFILES["explorer"], Settings(200_000, 16_384, 20_000))
+    panel.set_document(Previewed(talk.document))
+    panel.setup.show_entry(100)
+    panel.resize(440, 780)
+    panel.show()
+    panel.set_instructions(
+        "Keep every decision about the layout of the modules and why they are so"
+    )
+    settle(20)
+    setup = panel.setup
+    assert setup.note.isVisible() and setup.note.height() < 2 * setup.note.fontMetrics().height()
+    assert setup.why.visibleRegion().boundingRect().size() == setup.why.size()
+    assert setup.table.height() >= setup.table.height_of(2)
+    panel.undone(801, 800, 801, made_here=True)
+    settle(20)
+    prompts = setup.following.prompts
+    assert prompts.visibleRegion().boundingRect().size() == prompts.size()
+    assert panel.notice.height() < 4 * panel.fontMetrics().height(), "a sentence and a button"
+
+
 def test_the_window_holds_the_reserve(panel: CompactionPanel) -> None:
     box = panel.setup.window_size.box
     box.setFocus()
