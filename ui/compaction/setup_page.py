@@ -72,11 +72,10 @@ FEW_ROWS = 2
 for them."""
 QWIDGETSIZE_MAX = 16_777_215
 HIGH, WORDY = 360, 600
-"""Heights at a text scale of 100 % from which the ledger, the instructions and the estimate stay
-visible while the rest scrolls, as the button does in every height, and from which the chosen row's
+"""Heights at a text scale of 100 % from which the ledger and the instructions stay visible while
+the rest scrolls, as the estimate and its button do in every height, and from which the chosen row's
 reason stands below the rows then, since its tip has it too, and the budget above the sliders, since
-the gauge in the header has most of it. In a lower page the instructions and the estimate come
-first: what the button is pressed for."""
+the gauge in the header has most of it. In a lower page the instructions come first."""
 
 
 class SetupPage(QWidget):
@@ -271,6 +270,7 @@ class SetupPage(QWidget):
         if in_sight == self._in_sight:
             return
         self._in_sight = in_sight
+        self.outcome_part.set_low(not in_sight)
         # In sight it takes what is left; where it scrolls it counts with its own height.
         expanding, ignored = QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
         self.table.setSizePolicy(expanding, ignored if in_sight else expanding)
@@ -288,12 +288,11 @@ class SetupPage(QWidget):
         if in_sight:
             for part in (self._foot_line, self.request_part):
                 self._outer.addWidget(part)
-            foot.take_estimate()
             reach_behind(self.table, self.entry_why, self.request_part)
         else:
             first = self._first.layout()
             assert first is not None
-            for part in (self.request_part, foot.estimate, self._foot_line):
+            for part in (self.request_part, self._foot_line):
                 first.addWidget(part)
             reach_behind(self.request_part, self.following, self.budget, self.shaped, *rows)
         self._first.setVisible(not in_sight)

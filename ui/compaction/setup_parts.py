@@ -45,7 +45,7 @@ from ui.widgets.flow import wrapping_row
 from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel, SteadyCaption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import column_in, enable_unless, row
+from ui.widgets.panels import column_in, column_of, enable_unless, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.terms import PRUNED_NOTES, explain
 
@@ -422,8 +422,7 @@ class InstructionsBox(QPlainTextEdit):
 
 
 class OutcomePart(QWidget):
-    """The model, what its call may cost, and above them ``estimate``: before and after in one
-    count. In a low page that stands elsewhere."""
+    """The model, what its call may cost, and above them before and after in one count."""
 
     summarize_asked = Signal()
     model_chosen = Signal(str)
@@ -435,9 +434,9 @@ class OutcomePart(QWidget):
         self.refused = ""
         """Why no summary can be made of this session; empty where one can."""
         self._request_tokens, self._answer_tokens = -1, 0
-        self.estimate = QWidget(self)
-        self.caption = Caption("If you compact now", self.estimate, wraps=True)
-        self.figures = RichLabel(self.estimate)
+        self._is_low = False
+        self.caption = Caption("If you compact now", self, wraps=True)
+        self.figures = RichLabel(self)
         self.figures.setWordWrap(True)
         bind_font(self.figures, lambda: ui_font(4))
         self.summarize = QPushButton("&Summarize", self)
@@ -450,14 +449,13 @@ class OutcomePart(QWidget):
         self.model.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.model.activated.connect(lambda at: self._model_chosen(self.model.itemData(at)))
         self.price = Caption(parent=self)
-        guess = column_in(self.estimate, 2, (S16, S8, S16, 0))
-        guess.addWidget(self.caption)
-        guess.addWidget(self.figures)
-        self._column = column_in(self, 0)
-        self._column.addWidget(self.estimate)
+        column = column_in(self, 0)
+        column.addLayout(
+            column_of(self.caption, self.figures, spacing=2, margins=(S16, S8, S16, 0))
+        )
         line = row(self.summarize, self.model, self.price, wide=self.model)
         line.setContentsMargins(S16, S8, S16, S12)
-        self._column.addLayout(line)
+        column.addLayout(line)
         on_theme_changed(self._restyle)
         self._restyle()
 
@@ -466,9 +464,11 @@ class OutcomePart(QWidget):
         if self._shown is not None:
             self.show_partition(self._shown)
 
-    def take_estimate(self) -> None:
-        """Have the estimate here, above the model."""
-        self._column.insertWidget(0, self.estimate)
+    def set_low(self, is_low: bool) -> None:
+        """Leave what the figures are made of to their tip, where they would have no room else."""
+        self._is_low = is_low
+        if self._shown is not None:
+            self.show_partition(self._shown)
 
     def set_models(self, models: list[ModelInfo], chosen: str) -> None:
         """Set the models that can summarize."""
@@ -488,7 +488,9 @@ class OutcomePart(QWidget):
         missing = missing if possible else "There is nothing to compact."
         enable_unless(self.summarize, self.refused or missing)
         before, after = shown.whole_before, shown.whole_after
-        self.figures.setToolTip(f"The summary's size is a guess. {beyond_words(shown)}")
+        tip = f"The summary's size is a guess. {beyond_words(shown)}"
+        self.figures.setToolTip(tip)
+        self.caption.setVisible(not (self._is_low and possible))
         if not is_possible(shown):
             self.caption.setText("There is nothing to compact")
             self.figures.setText(short(before))
@@ -496,6 +498,8 @@ class OutcomePart(QWidget):
             return
         guess = shown.tokens_after_estimate - shown.tokens_kept
         self.caption.setText(f"If you compact now: {sum_words(shown, guess, guessed=True)}")
+        if self._is_low:
+            self.figures.setToolTip(f"{self.caption.text()}. {tip}")
         small = small_font().pointSizeF()
         self.figures.setText(
             f"{short(before)} → <b>{MARK}{short(after)}</b> "
