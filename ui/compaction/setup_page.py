@@ -106,6 +106,8 @@ class SetupPage(QWidget):
         # Placed before it is filled, for the same reason.
         self.area = area = WholeArea(self)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        # Its room is always taken: a slider that is dragged keeps its width when the bar comes.
+        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self._scroller = PartScroller(area)
         body = self._body = QWidget(area)
         area.setWidget(body)

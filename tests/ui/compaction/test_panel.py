@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import cycle
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -170,7 +171,7 @@ def test_typing_and_keys_move_the_cut_at_once(panel: CompactionPanel) -> None:
 
 @pytest.mark.parametrize("name", ["keep", "window_size"])
 def test_no_slider_moves_from_under_the_pointer(app: QApplication, name: str) -> None:
-    """At no width, whatever the figures above it come to."""
+    """At no width and height, whatever the figures above it come to."""
     talk = Talk()
     talk.turns(300)
     usage = {"input": 100_000, "output": 10, "cacheRead": 0, "cacheWrite": 0}
@@ -182,8 +183,8 @@ def test_no_slider_moves_from_under_the_pointer(app: QApplication, name: str) ->
     panel.resize(400, 860)
     panel.show()
     slider = getattr(panel.setup, name)
-    for width in range(380, 520, 12):
-        panel.resize(width, 860)
+    for width, height in zip(range(380, 520, 12), cycle((700, 780, 820, 860)), strict=False):
+        panel.resize(width, height)
         settle()
         places = set()
         track, middle = slider.track, slider.track.height() // 2
@@ -191,7 +192,7 @@ def test_no_slider_moves_from_under_the_pointer(app: QApplication, name: str) ->
         for at in range(4, track.width() - 4, 12):
             QTest.mouseMove(track, QPoint(at, middle))
             settle()
-            places.add(slider.mapTo(panel, QPoint(0, 0)).y())
+            places.add((slider.mapTo(panel, QPoint(0, 0)).y(), track.width()))
         QTest.mouseRelease(track, LEFT, pos=QPoint(at, middle))
         assert len(places) == 1, f"{width}: {places}"
 
