@@ -249,12 +249,19 @@ def none_sentence(fidelity: Fidelity) -> str:
     return f"{', '.join(found)}." if (found := none_words(fidelity)) else ""
 
 
+_NAMED = 3
+"""Kinds that are named in one line."""
+
+
 def not_carried_words(fidelity: Fidelity) -> str:
-    """``Not in these words: 9 commands, 30 symbols``; empty for nothing."""
+    """``Not in these words: 9 commands, 30 symbols``, of many kinds the first; empty for none."""
+    kinds = list(fidelity.not_carried.items())
     counts = [
         f"{len(facts):,} {KIND_TITLES[kind].lower() if len(facts) > 1 else ONE_KIND[kind]}"
-        for kind, facts in fidelity.not_carried.items()
+        for kind, facts in kinds[:_NAMED]
     ]
+    if more := sum(len(facts) for _, facts in kinds[_NAMED:]):
+        counts.append(f"{more:,} more")
     return f"Not in these words: {', '.join(counts)}" if counts else ""
 
 

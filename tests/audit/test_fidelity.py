@@ -447,6 +447,15 @@ def test_a_file_name_that_two_paths_share_is_neither() -> None:
     assert not_carried_words(found) == "Not in these words: 2 paths"
 
 
+def test_of_many_kinds_the_line_names_three_and_counts_the_rest() -> None:
+    said = "see a/orders.py, https://a.example/x, at commit 4f2a91c0d3, run `npm run build`, 250 ms"
+    found = judge("Works on it.", [user(said)])
+    assert len(found.not_carried) > 3
+    words = not_carried_words(found)
+    rest = [len(facts) for facts in list(found.not_carried.values())[3:]]
+    assert words.count(",") == 3 and words.endswith(f", {sum(rest)} more")
+
+
 FILE = "/home/me/app/src/load/orders.py"
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QFrame,
     QLabel,
     QPlainTextEdit,
     QPushButton,
@@ -25,6 +26,7 @@ from ui.compaction.sources_view import SourcesView
 from ui.compaction.words import (
     beyond_words,
     commit_words,
+    leaving_head,
     leaving_words,
     sum_words,
 )
@@ -41,10 +43,10 @@ from ui.theme import (
     ui_font,
 )
 from ui.widgets.figures import count, full, short
-from ui.widgets.flow import aligned_rows
+from ui.widgets.flow import aligned_rows, wrapping_row
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
 from ui.widgets.loader import Loader
-from ui.widgets.panels import column_in, column_of, row, scroll_area, stacked
+from ui.widgets.panels import WholeArea, column_in, column_of, row, stacked
 from ui.widgets.plain_text import StreamView, WholeLines
 from ui.widgets.progress import ProgressBar
 from ui.widgets.tabs import TabBar, Tabs
@@ -188,8 +190,10 @@ BESIDE = 760
 """From this width on, sources and text stand side by side."""
 SHARES = (2, 3)
 """Of the room, for the sources and for the text, until a person divides it."""
-LEAST_LINES = 8
-"""Of the text, in sight where the sources are above it."""
+LEAST_LINES, FEW_LINES = 8, 6
+"""Of the text, in sight where the sources are above it, and where they are not."""
+LOW = 460
+"""Height at a text scale of 100 % below which a note on the place is one sentence."""
 BELOW = 84
 """Pixels of the drawing for what is said of both below them."""
 
@@ -239,12 +243,15 @@ class DraftPage(QWidget):
         self.not_met = Caption(parent=self, wraps=True)
         self.place_note = QLabel(self)
         self.place_note.setWordWrap(True)
+        self._place_words = ("", "")
         self.leaving: int | None = None
         """The leaf that a commit would leave, as it is shown; None at the leaf."""
         self._make_buttons()
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.streaming)
-        area = scroll_area(self)
+        area = WholeArea(self)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(self._build())
         self._area = area
         self._foot = self._build_foot()
@@ -298,9 +305,9 @@ class DraftPage(QWidget):
 
     def _build(self) -> QWidget:
         page = QWidget(self)
-        right = QWidget(page)
+        right = self._text = QWidget(page)
         inner = column_in(right, S4, (S16, S8, S16, S8))
-        caption = ElidedLabel("Draft, yours to edit; kept until you commit or discard it", page)
+        caption = ElidedLabel("Draft, kept and yours to edit", page)
         bind_font(caption, small_font)
         set_tone(caption, "dim")
         explain(caption, "draft")
@@ -331,7 +338,7 @@ class DraftPage(QWidget):
         column.addWidget(self.place_note)
         column.addWidget(self.problem)
         # What decides about it, and below that what can be asked first.
-        column.addLayout(aligned_rows(self.commit, self.again, self.discard))
+        column.addLayout(wrapping_row(self.commit, self.again, self.discard))
         column.addLayout(aligned_rows(self.fidelity, self.recall, self.check, self.compare))
         return foot
 
@@ -348,12 +355,15 @@ class DraftPage(QWidget):
         beside = self.width() >= BESIDE
         self.split.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
         # In a low page the text has the room: what it was made from is on the map.
-        lines = LEAST_LINES * self.editor.fontMetrics().lineSpacing() + scaled(16)
+        line, frame = self.editor.fontMetrics().lineSpacing(), scaled(16)
+        lines = LEAST_LINES * line + frame
         least = self.sources.minimumHeight() + lines + scaled(BELOW)
         foot = self._foot.heightForWidth(self.width())
         both = beside or self.height() - foot >= least
         self.sources.setVisible(both)
-        self.editor.setMinimumHeight(lines if both else lines // 2)
+        self.editor.setMinimumHeight(lines if both else FEW_LINES * line + frame)
+        self.split.setMinimumHeight(self._text.minimumSizeHint().height())
+        self._fit_place()
         if not self._divided:
             self.split.setSizes(SHARES)
 
@@ -362,8 +372,6 @@ class DraftPage(QWidget):
 
     def _restyle(self) -> None:
         self.sources.setMinimumHeight(scaled(110))
-        line = self.editor.fontMetrics().lineSpacing()
-        self.split.setMinimumHeight(LEAST_LINES // 2 * line + scaled(48))
 
     # what happens ------------------------------------------------------------------------------
 
@@ -516,10 +524,18 @@ class DraftPage(QWidget):
             return
         words = leaving_words(document.tree, at, document.leaf)
         self.leaving = document.leaf if words else None
-        self.place_note.setText(words)
+        self._place_words = (leaving_head(at, document.leaf), words) if words else ("", "")
+        self._fit_place()
         self.place_note.setVisible(bool(words))
         self.commit.setText(commit_words(at, document.leaf))
         self.commit.setAccessibleDescription(words)
+
+    def _fit_place(self) -> None:
+        """Its first sentence alone in a low page, and the rest in its tip."""
+        head, whole = self._place_words
+        is_low = self.height() < scaled(LOW)
+        self.place_note.setText(head if is_low else whole)
+        self.place_note.setToolTip(whole if is_low else "")
 
     def refresh(self) -> None:
         """The leaf moved or entries were counted: what could be committed may not be any more,

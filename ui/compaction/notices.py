@@ -61,7 +61,7 @@ def committed(
     what = f"Compacted as #{entry}: {sizes}."
     if left >= 0:
         safe += f" The session goes on from here; Undo comes back to #{left}."
-    return Notice("done", what, safe, "", action="&Undo", on_action=undo)
+    return Notice("done", what, safe, action="&Undo", on_action=undo, passes=True)
 
 
 def happened(why: str, entry: int, sizes: str, undo: Callable[[], None]) -> Notice:
@@ -88,7 +88,8 @@ def undone(
     return Notice(
         "done",
         f"Compaction #{compaction}{whose} was taken back; the leaf is {place(leaf)} again.",
-        f"All stays in the session; Redo comes back to #{left}.",
+        f"All stays in the session; Redo comes back to #{left}." if left != compaction else "",
         action="&Redo",
         on_action=redo,
+        passes=True,
     )

@@ -242,6 +242,7 @@ class CompactionPanel(QWidget):
             self.notice.dismiss()
             self._cut.forget()
             self._drafted = None
+            self.setup.budget.begin_anew()
         self._document, self._at = document, None
         self.setup.outcome_part.refused = document.read_only if document is not None else ""
         if document is None:

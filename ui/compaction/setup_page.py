@@ -68,14 +68,14 @@ class PartScroller(QObject):
 LEAST_ROWS = ((530, 5), (440, 3), (0, 2))
 """Whole rows of the ledger at least, by the height of the page at a text scale of 100 %."""
 FEW_ROWS = 2
-"""The same while a notice stands below them."""
+"""The same while a notice stands below them, or where the reason of the cut would be out of sight
+for them."""
 QWIDGETSIZE_MAX = 16_777_215
 HIGH, WORDY = 360, 600
-"""Heights at a text scale of 100 % from which the ledger, the instructions and the estimate stay
-visible while the rest scrolls, as the button does in every height, and from which the chosen row's
+"""Heights at a text scale of 100 % from which the ledger and the instructions stay visible while
+the rest scrolls, as the estimate and its button do in every height, and from which the chosen row's
 reason stands below the rows then, since its tip has it too, and the budget above the sliders, since
-the gauge in the header has most of it. In a lower page the instructions and the estimate come
-first: what the button is pressed for."""
+the gauge in the header has most of it. In a lower page the instructions come first."""
 
 
 class SetupPage(QWidget):
@@ -106,6 +106,8 @@ class SetupPage(QWidget):
         # Placed before it is filled, for the same reason.
         self.area = area = WholeArea(self)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        # Its room is always taken: a slider that is dragged keeps its width when the bar comes.
+        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self._scroller = PartScroller(area)
         body = self._body = QWidget(area)
         area.setWidget(body)
@@ -152,6 +154,7 @@ class SetupPage(QWidget):
         part.entry_requested.connect(self.entry_requested)
         part.automatic_cut_asked.connect(self.automatic_cut_asked)
         part.place_asked.connect(self.place_asked)
+        part.add_note(self.budget.smaller)
         self._add(part)
 
     def _build_shaping(self) -> None:
@@ -211,7 +214,6 @@ class SetupPage(QWidget):
         self.notice = LeafNoticeStrip(self)
         # The line between it and the controls is on its other side.
         self.notice.setProperty("foot", True)
-        self.notice.installEventFilter(self)
         self._foot_line, self._button_line = Hairline(parent=self), Hairline(parent=self)
         self._outer = QVBoxLayout(self)
         self._outer.setContentsMargins(0, 0, 0, 0)
@@ -219,6 +221,8 @@ class SetupPage(QWidget):
         # The area comes first, as far as it can use the room, until the line is dragged.
         self._split = CalmSplitter(Qt.Orientation.Vertical, self)
         self._split.setChildrenCollapsible(False)
+        for part in (self._split, self.notice):
+            part.installEventFilter(self)
         self._split.splitterMoved.connect(self._dragged)
         self._was_dragged = False
         self._split.addWidget(self.area)
@@ -245,10 +249,10 @@ class SetupPage(QWidget):
         if watched is self._body and event.type() in (
             QEvent.Type.LayoutRequest, QEvent.Type.Resize,
         ):  # fmt: skip
+            if self._in_sight:
+                self._hold_rows()
             self._fit_area()
-        elif watched is self.notice and event.type() in (
-            QEvent.Type.ShowToParent, QEvent.Type.HideToParent,
-        ):  # fmt: skip
+        elif watched in (self._split, self.notice) and event.type() == QEvent.Type.Resize:
             self._hold_rows()
         return super().eventFilter(watched, event)
 
@@ -268,6 +272,7 @@ class SetupPage(QWidget):
         if in_sight == self._in_sight:
             return
         self._in_sight = in_sight
+        self.outcome_part.set_low(not in_sight)
         # In sight it takes what is left; where it scrolls it counts with its own height.
         expanding, ignored = QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored
         self.table.setSizePolicy(expanding, ignored if in_sight else expanding)
@@ -285,12 +290,11 @@ class SetupPage(QWidget):
         if in_sight:
             for part in (self._foot_line, self.request_part):
                 self._outer.addWidget(part)
-            foot.take_estimate()
             reach_behind(self.table, self.entry_why, self.request_part)
         else:
             first = self._first.layout()
             assert first is not None
-            for part in (self.request_part, foot.estimate, self._foot_line):
+            for part in (self.request_part, self._foot_line):
                 first.addWidget(part)
             reach_behind(self.request_part, self.following, self.budget, self.shaped, *rows)
         self._first.setVisible(not in_sight)
@@ -301,9 +305,28 @@ class SetupPage(QWidget):
         self._fit_area()
 
     def _hold_rows(self) -> None:
-        """Of the rows some go for a notice, so that the controls need not scroll for it."""
+        """Of the rows some go for a notice or for the reason of the cut, so that the controls need
+        not scroll for them."""
         rows = next(rows for least, rows in LEAST_ROWS if self.height() >= scaled(least))
-        self.table.hold_rows(rows if self.notice.isHidden() else min(rows, FEW_ROWS))
+        notice = 0 if self.notice.isHidden() else self.notice.height()
+        table, split = self.table, self._split
+        spare = split.height() + notice - split.handleWidth() - self._high_to_reason()
+        high = table.height_of(min(rows, (spare - table.height_of(0)) // table.row_height()))
+        table.setMinimumHeight(max(high - notice, table.height_of(min(rows, FEW_ROWS))))
+
+    def _high_to_reason(self) -> int:
+        """Pixels from the top of the controls to the end of the reason, where they scroll."""
+        bar = self.area.verticalScrollBar().sizeHint().width()
+        width, high = self.area.width() - bar, 0
+        for index in range(self._column.count()):
+            item = self._column.itemAt(index)
+            if item is None or item.isEmpty():
+                continue
+            hint = item.sizeHint().height()
+            high += item.heightForWidth(width) if item.hasHeightForWidth() else hint
+            if item.widget() is self.following:
+                break
+        return high
 
     def minimumSizeHint(self) -> QSize:
         """As wide as the widest part; the height scrolls."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 from PySide6.QtCore import QEvent, Signal
@@ -42,10 +42,10 @@ from ui.theme import (
 from ui.widgets.choice import ChoiceBox
 from ui.widgets.figures import full, short
 from ui.widgets.flow import wrapping_row
-from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel
+from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel, SteadyCaption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import column_in, enable_unless, row
+from ui.widgets.panels import column_in, column_of, enable_unless, row
 from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.terms import PRUNED_NOTES, explain
 
@@ -67,17 +67,20 @@ OUTSIDE = (Verdict.SUMMARIZED_EARLIER, Verdict.NOT_SENT, Verdict.LOST, Verdict.O
 ALWAYS = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT)
 
 
-def shares_of(shown: Partition) -> list[Share]:
+def shares_of(shown: Partition, seen: Collection[Verdict] = ()) -> list[Share]:
     """What the path's entries are divided into, with the tokens of each part. What a slider changes
-    is always among them, so that the legend keeps its height while one is moved. What takes no
-    room in the context is not in the bar, stands last and says so."""
+    is always among them, as what was ``seen`` before it is, with room for what it may come to, so
+    that the legend keeps its height while one is moved. What takes no room in the context is not in
+    the bar, stands last and says so."""
+    divided = sum(shown.tokens[verdict] for verdict in ALWAYS)
     found = [
         Share(
             str(int(verdict)), title, shown.tokens[verdict], int(verdict),
             note="not in the bar" if verdict in OUTSIDE else "",
+            most=divided if verdict in ALWAYS else 0,
         )
         for verdict, title in SHARES
-        if shown.tokens[verdict] or verdict in ALWAYS
+        if shown.tokens[verdict] or verdict in ALWAYS or verdict in seen
     ]  # fmt: skip
     return sorted(found, key=lambda share: share.verdict in OUTSIDE)
 
@@ -89,17 +92,18 @@ class BudgetPart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Caption(parent=self, wraps=True)
-        bind_font(self.heading, small_font)
-        set_tone(self.heading, "dim")
+        self.heading = SteadyCaption(self)
         self.bar = BudgetBar(self)
         self.legend = Legend(self)
         self.legend.filter_changed.connect(self.filter_changed)
         self.badge = ProvenanceBadge(self, "Context")
         self.provider_badge = ProvenanceBadge(self, "The provider's count")
-        self.provider = Caption(parent=self, wraps=True)
+        self.provider = SteadyCaption(self)
         self.smaller = Caption(parent=self, wraps=True)
+        """Stands below the sliders, which it comes and goes with."""
         self.smaller.hide()
+        self._seen: set[Verdict] = set()
+        """What was in the legend since the session was opened."""
         self._window, self._model_window = 0, 0
         self._unfit = ""
         self._heading_parts = ["", "", ""]
@@ -110,7 +114,12 @@ class BudgetPart(QWidget):
         for part in (self.bar, self.legend):
             column.addWidget(part)
         column.addLayout(row(self.provider, self.provider_badge, wide=self.provider))
-        column.addWidget(self.smaller)
+
+    def begin_anew(self) -> None:
+        """Take no room for what another session had."""
+        self._seen.clear()
+        self.heading.begin_anew()
+        self.provider.begin_anew()
 
     def show_partition(self, shown: Partition, profile: Profile, settings: Settings) -> None:
         """Show how full the window is, and what of it is what."""
@@ -130,7 +139,8 @@ class BudgetPart(QWidget):
         ]  # fmt: skip
         self._counted = full(shown.context_estimate)
         self._tell_heading()
-        shares = shares_of(shown)
+        shares = shares_of(shown, self._seen)
+        self._seen.update(Verdict(share.verdict) for share in shares)
         in_window = [share for share in shares if share.tokens and share.verdict not in OUTSIDE]
         if shown.tokens_beyond:
             in_window.insert(0, beyond_share(shown.tokens_beyond))
@@ -245,7 +255,9 @@ class RulesPart(QWidget):
     def _lay_out(self) -> None:
         self._column = column = column_in(self, S4, (S16, S12, S16, S12))
         line = row(self._label, self.profile, wide=self.profile)
-        links = wrapping_row(self.rules, self.compare, self.prompts, across=S12, down=0)
+        links = self._links = wrapping_row(
+            self.rules, self.compare, self.prompts, across=S12, down=0
+        )
         column.addLayout(line)
         for slider in self._sliders():
             slider.changed.connect(self._size_changed)
@@ -255,6 +267,10 @@ class RulesPart(QWidget):
         column.addLayout(links)
         column.addLayout(row(self.place, self.learn, wide=self.place))
         column.addWidget(self.why)
+
+    def add_note(self, note: QWidget) -> None:
+        """Have a sentence on the sizes below them."""
+        self._column.insertWidget(self._column.indexOf(self._links) + 1, note)
 
     def set_low(self, is_low: bool) -> None:
         """Stand close together where the reason of the cut would have no room else."""
@@ -406,8 +422,7 @@ class InstructionsBox(QPlainTextEdit):
 
 
 class OutcomePart(QWidget):
-    """The model, what its call may cost, and above them ``estimate``: before and after in one
-    count. In a low page that stands elsewhere."""
+    """The model, what its call may cost, and above them before and after in one count."""
 
     summarize_asked = Signal()
     model_chosen = Signal(str)
@@ -419,9 +434,9 @@ class OutcomePart(QWidget):
         self.refused = ""
         """Why no summary can be made of this session; empty where one can."""
         self._request_tokens, self._answer_tokens = -1, 0
-        self.estimate = QWidget(self)
-        self.caption = Caption("If you compact now", self.estimate, wraps=True)
-        self.figures = RichLabel(self.estimate)
+        self._is_low = False
+        self.caption = Caption("If you compact now", self, wraps=True)
+        self.figures = RichLabel(self)
         self.figures.setWordWrap(True)
         bind_font(self.figures, lambda: ui_font(4))
         self.summarize = QPushButton("&Summarize", self)
@@ -434,14 +449,13 @@ class OutcomePart(QWidget):
         self.model.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.model.activated.connect(lambda at: self._model_chosen(self.model.itemData(at)))
         self.price = Caption(parent=self)
-        guess = column_in(self.estimate, 2, (S16, S8, S16, 0))
-        guess.addWidget(self.caption)
-        guess.addWidget(self.figures)
-        self._column = column_in(self, 0)
-        self._column.addWidget(self.estimate)
+        column = column_in(self, 0)
+        column.addLayout(
+            column_of(self.caption, self.figures, spacing=2, margins=(S16, S8, S16, 0))
+        )
         line = row(self.summarize, self.model, self.price, wide=self.model)
         line.setContentsMargins(S16, S8, S16, S12)
-        self._column.addLayout(line)
+        column.addLayout(line)
         on_theme_changed(self._restyle)
         self._restyle()
 
@@ -450,9 +464,11 @@ class OutcomePart(QWidget):
         if self._shown is not None:
             self.show_partition(self._shown)
 
-    def take_estimate(self) -> None:
-        """Have the estimate here, above the model."""
-        self._column.insertWidget(0, self.estimate)
+    def set_low(self, is_low: bool) -> None:
+        """Leave what the figures are made of to their tip, where they would have no room else."""
+        self._is_low = is_low
+        if self._shown is not None:
+            self.show_partition(self._shown)
 
     def set_models(self, models: list[ModelInfo], chosen: str) -> None:
         """Set the models that can summarize."""
@@ -472,10 +488,12 @@ class OutcomePart(QWidget):
         missing = missing if possible else "There is nothing to compact."
         enable_unless(self.summarize, self.refused or missing)
         before, after = shown.whole_before, shown.whole_after
-        for label in (self.caption, self.figures):
-            label.setToolTip(f"The summary's size is a guess. {beyond_words(shown)}")
         # What lies beyond the entries is expected where no provider counted this context yet.
         taken = f"{MARK if shown.preparation.size.beyond else ''}{short(before)}"
+        tip = f"The summary's size is a guess. {beyond_words(shown)}"
+        for label in (self.caption, self.figures):
+            label.setToolTip(tip)
+        self.caption.setVisible(not (self._is_low and possible))
         if not is_possible(shown):
             self.caption.setText("There is nothing to compact")
             self.figures.setText(taken)
@@ -483,6 +501,8 @@ class OutcomePart(QWidget):
             return
         guess = shown.tokens_after_estimate - shown.tokens_kept
         self.caption.setText(f"If you compact now: {sum_words(shown, guess, guessed=True)}")
+        if self._is_low:
+            self.figures.setToolTip(f"{self.caption.text()}. {tip}")
         small = small_font().pointSizeF()
         self.figures.setText(
             f"{taken} → <b>{MARK}{short(after)}</b> "

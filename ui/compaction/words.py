@@ -156,11 +156,16 @@ def commit_words(at: int, leaf: int) -> str:
     return "Co&mmit" if at == leaf else f"Go to #{at} and co&mmit"
 
 
+def leaving_head(at: int, leaf: int) -> str:
+    """That a commit leaves the leaf."""
+    return f"This draft is of #{at}, and the leaf is {place(leaf)}: the commit goes there."
+
+
 def leaving_words(tree: SessionTree, at: int, leaf: int) -> str:
     """What becomes of the leaf and of the messages since; empty for a draft of the leaf."""
     if at == leaf or at < 0:
         return ""
-    head = f"This draft is of #{at}, and the leaf is {place(leaf)}: the commit goes there."
+    head = leaving_head(at, leaf)
     key = QKeySequence(QKeySequence.StandardKey.Undo)
     native = key.toString(QKeySequence.SequenceFormat.NativeText)
     back = f"Undo ({native}) comes back to #{leaf}."

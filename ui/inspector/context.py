@@ -456,10 +456,10 @@ class ContextPane(QWidget):
         is_ours = document.writer.made_here(self._index)
         known = context_known(size.source)
         taken = short(size.shown) if is_ours else marked(short(size.shown), known)
-        self.title.setText(
-            f"Context at #{self._index}: {taken} of {short(self._window)} ({size.source})"
-        )
-        self.title.setAccessibleName(spoken(self.title.text()))
+        head = f"Context at #{self._index}: {taken} of {short(self._window)}"
+        # Of how many messages is in the tip of how it is known.
+        self.title.setText(f"{head} ({size.source.partition(' of ')[0]})")
+        self.title.setAccessibleName(spoken(f"{head} ({size.source})"))
         self._show_known(known, is_ours)
         self.reserve.setText(f"reserve {short(self._reserve)}")
         by = document.tokens.counted_by

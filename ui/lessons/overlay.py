@@ -77,7 +77,7 @@ class Overlay(QWidget):
 
     def lit_rects(self) -> list[QRect]:
         """Where the groups of lit widgets are in the window's centre, as far as they are seen."""
-        found = []
+        found, panel = [], shown_rect(self._panel, self._over)
         for group in self._lit:
             rect = QRect()
             for widget in group:
@@ -87,6 +87,9 @@ class Overlay(QWidget):
                 # A frame on the edge of words would cut them.
                 room = rect.adjusted(-theme.S8, -theme.S4, theme.S8, theme.S4)
                 rect = rect.united(room & shown_rect(around, self._over))
+            if rect.intersects(panel):
+                # The panel at its left has an edge of its own.
+                rect.setLeft(panel.right() + 2)
             if not rect.isEmpty():
                 found.append(rect)
         return found

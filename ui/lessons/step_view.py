@@ -31,7 +31,7 @@ from ui.widgets.labels import Caption, ClickLabel, Hairline, LinkButton
 from ui.widgets.panels import column_in, enable_unless, push_button, row
 
 HOW = {
-    "entry": "Click an entry on the map, or go to it with the arrow keys.",
+    "entry": "Click an entry on the map, the marked one too, or go to it with the arrow keys.",
     "cut": "Drag the cut on the map, or step it with Alt+Up and Alt+Down.",
     "choose": "",
     "number": "",

@@ -349,9 +349,12 @@ class EntryTableView(Table):
         """Keep the room of so many whole rows below the heading; 0: of none."""
         self._least_rows = rows
         if rows:
-            heading = self.horizontalHeader().sizeHint().height()
-            frame = 2 * self.frameWidth()
-            self.setMinimumHeight(heading + rows * self.row_height() + frame)
+            self.setMinimumHeight(self.height_of(rows))
+
+    def height_of(self, rows: int) -> int:
+        """Pixels that so many whole rows take with the heading."""
+        heading = self.horizontalHeader().sizeHint().height()
+        return heading + rows * self.row_height() + 2 * self.frameWidth()
 
     def _choose(self, index: Index) -> None:
         self.entry_chosen.emit(index.data(ENTRY))

@@ -12,6 +12,15 @@ def short(tokens: int) -> str:
     return tokens_text(tokens)
 
 
+def widest(tokens: int) -> str:
+    """As many characters as ``short`` has for any number up to one, of digits as wide as all."""
+    if tokens < 1000:
+        return "0" * len(str(tokens))
+    if tokens < 1_000_000:
+        return f"{'0' * len(str(tokens // 1000))}.0k"
+    return max("000.0k", f"{'0' * len(str(tokens // 1_000_000))}.00M", key=len)
+
+
 def place(entry: int) -> str:
     """``#12``; in words where that is before the first entry."""
     return f"#{entry}" if entry >= 0 else "the beginning"

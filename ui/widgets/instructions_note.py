@@ -18,14 +18,12 @@ class InstructionsNote(Caption):
         self, box: QPlainTextEdit, model_of: Callable[[], str], parent: QWidget | None = None
     ) -> None:
         super().__init__(
-            "The offline summarizer picks lines with these words or of a kind (errors, files) and "
-            "rewords nothing.",
-            parent,
-            wraps=True,
+            "Offline: picks lines with these words, rewords nothing", parent, wraps=True
         )
         self.setToolTip(
-            "It follows “keep the port numbers”, “focus on the parser”, “skip the tests”; no "
-            "language, form or length that is asked for"
+            "The offline summarizer picks lines with these words, or of a kind that they name "
+            "(errors, files). It follows “keep the port numbers”, “focus on the parser”, “skip the "
+            "tests”; no language, form or length that is asked for"
         )
         self._box = box
         self._model_of = model_of

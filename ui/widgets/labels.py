@@ -72,6 +72,27 @@ class Caption(QLabel):
         set_tone(self, tone)
 
 
+class SteadyCaption(Caption):
+    """Several lines whose figures change while something below it is dragged: at a width it stays
+    as high as it was once, until it is to begin anew."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent, wraps=True)
+        self._most: dict[int, int] = {}
+        """Height by width, in pixels."""
+        on_theme_changed(self.begin_anew)
+
+    def begin_anew(self) -> None:
+        """Be as high as the present words."""
+        self._most.clear()
+        self.updateGeometry()
+
+    def heightForWidth(self, width: int, /) -> int:
+        high = max(super().heightForWidth(width), self._most.get(width, 0))
+        self._most[width] = high
+        return high
+
+
 class MessageLine(QLabel):
     """A line of a dialog that says how it went; hidden while there is nothing to say."""
 

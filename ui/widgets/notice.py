@@ -34,7 +34,8 @@ _TINTS = {"error": "lost", "warning": "comp", "info": "accent", "done": "tool"}
 PASSING_MS = 12_000
 """How long a passing notice is shown."""
 BESIDE = 620
-"""Pixels of the drawing; in a strip of less the button stands below the words."""
+"""Pixels of the drawing; in a strip of less the button stands below the words, if they are more
+than a sentence."""
 
 
 class Notice(Struct, frozen=True):
@@ -139,6 +140,7 @@ class NoticeStrip(QFrame):
         self.setAccessibleName(f"{notice.level}: {notice.what}")
         self.setAccessibleDescription(rest)
         self._restyle()
+        self._take_form(self.width())
         self.show()
         self._passing.stop()
         if notice.is_passing:
@@ -163,7 +165,8 @@ class NoticeStrip(QFrame):
         self._take_form(self.width())
 
     def _take_form(self, width: int) -> None:
-        wide = width >= scaled(BESIDE)
+        is_short = self.notice is not None and not (self._rest.text() or self.notice.details)
+        wide = is_short or width >= scaled(BESIDE)
         self._beside.setDirection(
             QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         )

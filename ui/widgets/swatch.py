@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath, QPaintEven
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QToolTip, QWidget
 
 from ui.theme import bind_font, on_theme_changed, paint_verdict, scaled, small_font, theme
-from ui.widgets.figures import full, short
+from ui.widgets.figures import full, short, widest
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import elided
 from ui.widgets.panels import reach_behind
@@ -38,6 +38,9 @@ class Share(NamedTuple):
     """What the legend shows in place of name and figure where it has little room."""
     is_lined: bool = False
     """Whether it is filled with lying lines of its colour, which no verdict has."""
+    most: int = 0
+    """Tokens that it may come to beside the same others: the legend has room for that figure, so
+    that nothing moves in it meanwhile."""
 
 
 def paint_share(painter: QPainter, rect: QRectF, share: Share, *, radius: float = 2.0) -> None:
@@ -87,6 +90,7 @@ class LegendItem(QAbstractButton):
         figure = f" {short(share.tokens)}" if share.tokens else ""
         note = f", {share.note}" if share.note else ""
         self.setText(share.label or share.title + figure + note)
+        self._room = f"{share.title} {widest(share.most)}{note}" if share.most else ""
         if not share.tokens:
             # A texture's name alone, where no figures belong to it.
             self.setAccessibleName(share.title)
@@ -106,7 +110,8 @@ class LegendItem(QAbstractButton):
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
         sign, height = swatch_size()
-        width = sign + 6 + metrics.horizontalAdvance(self.text()) + 6
+        words = max(map(metrics.horizontalAdvance, (self.text(), self._room)))
+        width = sign + 6 + words + 6
         return QSize(width, max(metrics.height(), height) + 4)
 
     def minimumSizeHint(self) -> QSize:

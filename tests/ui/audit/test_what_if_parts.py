@@ -20,8 +20,8 @@ from tests.compaction.sessions import Session
 from tests.ui.waiting import wait_for
 from ui.audit.what_if.chart import Chart, ChartScale, thinned, ticks
 from ui.audit.what_if.heat_map import FIGURES, HeatMap, words_of
-from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of, words_at
-from ui.audit.what_if.window import in_window, looks_late
+from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of, limits_of, words_at
+from ui.audit.what_if.window import beyond_words, in_window, looks_late
 from ui.theme.tokens import THEMES, blend, contrast
 from ui.widgets.figures import short
 
@@ -111,6 +111,33 @@ def test_a_line_above_its_threshold_says_so_and_which_rules_look_there_late(
     assert "above" not in words_at(drawing, [line], None, 0)
     recorded = drawing.lines[0]
     assert "above" not in words_at(drawing, [recorded], None, len(drawing.entries) - 1)
+
+
+def test_rules_that_count_for_themselves_are_named_where_a_provider_counts_more() -> None:
+    def walked(ratio: float) -> Drawing:
+        made = Session()
+        for turn in range(40):
+            made.user(500)
+            made.reply(500, usage=round(ratio * 1_000 * (turn + 1)))
+        past = past_of(made.tree, made.leaf)
+        policy = in_window(Policy.of(PROFILES["copilot"]), 36_000)
+        walk = simulate(made.tree, made.leaf, policy, past=past)
+        assert walk.largest > walk.threshold
+        return drawing_of(made.tree, made.leaf, [(RECORDED, past.recorded), ("copilot", walk)])
+
+    title = PROFILES["copilot"].title
+    (words,) = beyond_words(walked(1.4).lines)
+    assert words == (
+        f"{title} goes by a count of the messages, smaller than a provider's, which is drawn."
+    )
+    assert not beyond_words(walked(1.0).lines)
+
+
+def test_the_threshold_that_is_drawn_is_named_with_its_rules(drawing: Drawing) -> None:
+    line = next(line for line in drawing.lines if line.key == "pi")
+    _, (words, tokens) = limits_of(line)
+    assert words == f"threshold {short(line.found.threshold)}, {PROFILES['pi'].title}"
+    assert tokens == line.found.threshold
 
 
 def test_a_line_falls_where_it_was_compacted(drawing: Drawing) -> None:

@@ -201,12 +201,15 @@ def test_after_the_commit_there_is_an_undo(panel: CompactionPanel) -> None:
     words = shown_texts(panel.notice)
     assert "Compacted as #1019: 121.4k → 36.9k tokens." in words
     assert panel.draft.drafts() == []
+    assert panel.notice.notice is not None and panel.notice.notice.is_passing
     spy = Heard(panel.undo_requested)
     QTest.mouseClick(button(panel.notice, "Undo"), Left)
     assert spy.count() == 1
     panel.undone(1019, 1017, 1019, made_here=True)
     words = shown_texts(panel.notice)
     assert "Compaction #1019 was taken back; the leaf is #1017 again." in words
+    assert panel.notice.notice is not None and panel.notice.notice.is_passing
+    assert "Redo comes back" not in words, "to the compaction, as ever"
     panel.undone(900, 899, 1017, made_here=False)
     words = shown_texts(panel.notice)
     assert "Compaction #900, which its own agent made, was taken back" in words

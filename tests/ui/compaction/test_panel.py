@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import cycle
 
+import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
@@ -39,6 +41,7 @@ from ui.widgets.figures import full, short
 from ui.widgets.notice import Notice, NoticeStrip
 
 Key = Qt.Key
+LEFT = Qt.MouseButton.LeftButton
 
 
 def test_without_a_document_it_says_what_to_do(app: QApplication) -> None:
@@ -178,6 +181,61 @@ def test_typing_and_keys_move_the_cut_at_once(panel: CompactionPanel) -> None:
     settle()
     assert panel.partition is not None
     assert short(panel.partition.tokens_kept) in panel.setup.legend.item("3").text()
+
+
+@pytest.mark.parametrize("name", ["keep", "window_size"])
+def test_no_slider_moves_from_under_the_pointer(app: QApplication, name: str) -> None:
+    """At no width and height, whatever the figures above it come to."""
+    talk = Talk()
+    talk.turns(300)
+    usage = {"input": 100_000, "output": 10, "cacheRead": 0, "cacheWrite": 0}
+    talk.message("assistant", [{"type": "text", "text": "Done."}], usage=usage, stopReason="stop")
+    panel = CompactionPanel()
+    panel.set_model_window(200_000)
+    panel.set_rules(PROFILES["explorer"], Settings(200_000, 16_384, 20_000))
+    panel.set_document(Previewed(talk.document))
+    panel.resize(400, 860)
+    panel.show()
+    slider = getattr(panel.setup, name)
+    for width, height in zip(range(380, 520, 12), cycle((700, 780, 820, 860)), strict=False):
+        panel.resize(width, height)
+        settle()
+        places = set()
+        track, middle = slider.track, slider.track.height() // 2
+        QTest.mousePress(track, LEFT, pos=QPoint(track.width() // 2, middle))
+        for at in range(4, track.width() - 4, 12):
+            QTest.mouseMove(track, QPoint(at, middle))
+            settle()
+            places.add((slider.mapTo(panel, QPoint(0, 0)).y(), track.width()))
+        QTest.mouseRelease(track, LEFT, pos=QPoint(at, middle))
+        assert len(places) == 1, f"{width}: {places}"
+
+
+def test_the_reason_of_the_cut_stays_in_sight_below_it_rows_give_room(app: QApplication) -> None:
+    talk = Talk()
+    talk.turns(200)
+    usage = {"input": 100_000, "output": 10, "cacheRead": 0, "cacheWrite": 0}
+    talk.message("assistant", [{"type": "text", "text": "Done."}], usage=usage, stopReason="stop")
+    panel = CompactionPanel()
+    panel.set_models(MODELS, "offline/extractive")
+    panel.set_rules(PROFILES["explorer"], Settings(200_000, 16_384, 20_000))
+    panel.set_document(Previewed(talk.document))
+    panel.setup.show_entry(100)
+    panel.resize(440, 780)
+    panel.show()
+    panel.set_instructions(
+        "Keep every decision about the layout of the modules and why they are so"
+    )
+    settle(20)
+    setup = panel.setup
+    assert setup.note.isVisible() and setup.note.height() < 2 * setup.note.fontMetrics().height()
+    assert setup.why.visibleRegion().boundingRect().size() == setup.why.size()
+    assert setup.table.height() >= setup.table.height_of(2)
+    panel.undone(801, 800, 801, made_here=True)
+    settle(20)
+    prompts = setup.following.prompts
+    assert prompts.visibleRegion().boundingRect().size() == prompts.size()
+    assert panel.notice.height() < 4 * panel.fontMetrics().height(), "a sentence and a button"
 
 
 def test_the_window_holds_the_reserve(panel: CompactionPanel) -> None:

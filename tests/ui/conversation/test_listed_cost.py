@@ -53,3 +53,10 @@ def test_a_footer_marks_it_and_says_where_it_comes_from() -> None:
     least = footer(reply, 1.8e12, False, Listed(0.00325, low_priced=9))
     assert " · ≥$0.003" in least.words and "for a cache of an hour" in least.tip
     assert "cost not recorded" in footer(reply, 1.8e12, False).words
+
+
+def test_a_count_from_before_the_answer_says_nothing_of_it() -> None:
+    usage = TokenUsage(1_000, 1, cache_read=500, is_partial=True)
+    reply = AssistantMessage(text_content("Ten."), "google", PRO, usage)
+    words = footer(reply, 1.8e12, False).words
+    assert " · 1.5k in · 500 cached · output not counted · " in words and "1 out" not in words

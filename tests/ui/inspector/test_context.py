@@ -71,6 +71,12 @@ def test_what_no_file_tells_is_marked_beside_its_figure(pane: ContextPane) -> No
     pane.show_context(talk.document, talk.document.leaf)
     settle()
     assert not any(badge.isVisible() for badge in pane.badges.values())
+    talk.message("user", content="And now?")
+    pane.show_context(talk.document, talk.document.leaf)
+    settle()
+    assert pane.title.text().endswith("(provider + estimate)"), "the rest is in the badge's tip"
+    assert "estimate of 1 newer" in pane.title.accessibleName()
+    assert "1 newer" in pane.badges["size"].toolTip()
 
 
 def test_each_count_says_what_it_is_of() -> None:

@@ -40,4 +40,4 @@ async def test_a_draft_of_a_place_where_one_was_taken_back_is_kept_with_its_edit
     await live.until(lambda: live.document.key == sample, "the first session")
     await live.until(lambda: panel.draft.drafts(), "its draft")
     assert panel.draft.editor.toPlainText().startswith("My own words. ")
-    assert "kept until you commit" in live.words(panel)
+    assert "Draft, kept" in live.words(panel)

@@ -328,6 +328,15 @@ async def test_the_map_stays_at_the_answer_when_a_lesson_goes_on(house: House) -
     await live.until(lambda: not pupil.lessons.is_asking, "the answer")
     await pupil.next()
     assert live.window.map.selected == reached != place
+    overlay = live.window.findChild(Overlay)
+    assert overlay is not None
+    beside = overlay.mapFromGlobal(pupil.pane.mapToGlobal(pupil.pane.rect().topRight())).x()
+    assert overlay.lit_rects()[0].left() > beside, "the frame is clear of the panel"
+    assert "the marked one too" in pupil.pane.step.how.text()
+    assert not pupil.pane.step.show_answer_button.isEnabled()
+    live.click_entry(reached)
+    await live.settle()
+    assert pupil.pane.step.show_answer_button.isEnabled()
     live.click(pupil.pane.step.back)
     await live.until(lambda: pupil.step.answer == "walk_reached", "the step before")
     await live.idle()

@@ -174,7 +174,7 @@ async def test_the_ledger_shows_whole_rows(house: House, size: tuple[int, int], 
     assert whole_rows(table) >= rows
     live.window.compaction.automatic.ask(CompactionQuestion("threshold", 190_000, 200_000, 184_000))
     await live.settle(8)
-    assert whole_rows(table) >= rows
+    assert whole_rows(table) >= min(rows, FEW_ROWS), "they give a question its room"
     live.window.compaction.automatic.clear()
     live.window.compaction.show_notice(Notice("done", "It was taken back.", "Kept"))
     await live.settle(8)

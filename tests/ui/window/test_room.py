@@ -192,10 +192,15 @@ async def test_the_compaction_opens_with_what_its_button_is_pressed_for(house: H
         QApplication.sendEvent(surface, _wheel(surface, -1_200))
         await live.settle(1)
     assert bar.value() == bar.maximum() > 0
-    assert is_whole(setup.summarize) and not is_whole(setup.outcome)
+    assert is_whole(setup.summarize) and is_whole(setup.outcome), "what it comes to, beside it"
+    assert not is_whole(setup.instructions)
     live.keys("Ctrl+1", "Ctrl+3")
     await live.settle(60)
-    assert bar.value() == 0 and is_whole(setup.outcome)
+    assert bar.value() == 0 and is_whole(setup.instructions)
+    live.window.compaction.undone(9, 8, 9, made_here=True)
+    await live.settle(60)
+    assert setup.notice.isVisible() and is_whole(setup.keep) and is_whole(setup.outcome)
+    setup.notice.dismiss()
     await live.tab_to(setup.compare)
     live.keys("Ctrl+1", "Ctrl+3")
     await live.settle(60)
@@ -318,6 +323,26 @@ async def test_a_draft_can_be_read_in_a_small_window(house: House) -> None:
     assert within(page.recall).left() == within(page.compare).left(), "below one another"
     assert editor.viewport().height() > 5 * editor.fontMetrics().lineSpacing()
     assert within(page).contains(within(editor)) and within(page).contains(within(page.commit))
+
+
+@pytest.mark.parametrize("large_text", [125, 150], indirect=True)
+async def test_a_draft_of_an_earlier_entry_can_be_read_in_a_small_window(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    panel = live.window.compaction
+    leaf = panel.partition.preparation.leaf if panel.partition is not None else -1
+    panel.set_at(leaf - 4)
+    await draft(live)
+    page = panel.draft
+    await live.settle(8)
+    line = page.editor.fontMetrics().lineSpacing()
+    assert page.editor.viewport().visibleRegion().boundingRect().height() >= 6 * line
+    assert within(page.editor).bottom() < within(page.facts).top()
+    assert within(page.again).top() == within(page.discard).top(), "side by side"
+    note = page.place_note
+    assert note.isVisible() and "the commit goes there" in note.text()
+    assert "comes back to" in note.toolTip(), "the rest of it"
+    assert not cut_off(page)
+    assert all(one.shown_text() == one.text() for one in visible(page, ElidedLabel))
 
 
 @pytest.mark.parametrize("large_text", [100], indirect=True)

@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ui.audit.what_if.lines import Drawing, Sign, SignKind, WalkLine, words_at
+from ui.audit.what_if.lines import Drawing, Sign, SignKind, WalkLine, limits_of, words_at
 from ui.theme import S4, S8, on_theme_changed, scaled, small_font, theme
 from ui.widgets.figures import short
 
@@ -156,16 +156,14 @@ def paint_limits(
         y = scale.y(line.found.threshold)
         painter.setPen(QPen(line.stroke.colour, 2))
         painter.drawLine(QPointF(frame.right() - scaled(10), y), QPointF(frame.right(), y))
-    rows = [("window", chosen.found.window, now.dim, Qt.PenStyle.SolidLine),
-            ("threshold", chosen.found.threshold, now.dim, Qt.PenStyle.DashLine)]  # fmt: skip
-    last = -1e9
-    for name, tokens, colour, style in rows:
+    styles = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine)
+    colour, last = now.dim, -1e9
+    for (words, tokens), style in zip(limits_of(chosen), styles, strict=True):
         if tokens > scale.most:
             continue
         y = round(scale.y(tokens)) + 0.5
         painter.setPen(QPen(colour, 1.2, style))
         painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
-        words = f"{name} {short(tokens)}"
         # Below its line, where the one above leaves no room.
         top = y - metrics.height() - 1 if y - metrics.height() > last else y + 1
         last = top + metrics.height()

@@ -196,6 +196,14 @@ def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
     return tuple(sorted(signs, key=lambda sign: sign.x))
 
 
+def limits_of(line: WalkLine) -> tuple[tuple[str, int], tuple[str, int]]:
+    """A line's window and threshold with their tokens; whose threshold it is, since each set of
+    rules has its own."""
+    found = line.found
+    threshold = f"threshold {short(found.threshold)}, {found.policy.title}"
+    return (f"window {short(found.window)}", found.window), (threshold, found.threshold)
+
+
 def _above(line: WalkLine, tokens: int) -> str:
     """That a line is above its threshold; empty where it is not."""
     found = line.found

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from explorer.audit.simulation import Policy, Prices, Simulation
 from explorer.compaction.profile import Profile, Settings
 from ui.audit.what_if.chart import Chart
-from ui.audit.what_if.lines import Drawing
+from ui.audit.what_if.lines import Drawing, WalkLine
 from ui.audit.what_if.sweep import MakeSweep, SweepPage
 from ui.audit.what_if.totals import LineLegend, TotalsTable
 from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
@@ -165,6 +165,30 @@ def looks_late(found: Simulation) -> bool:
     """Whether a walk went beyond its threshold since its rules look at it after a turn alone."""
     is_later = found.policy.profile.threshold_check == "after-turn"
     return is_later and not found.is_recorded and found.largest > found.threshold
+
+
+def counts_less(found: Simulation) -> bool:
+    """Whether a walk went beyond its threshold since its rules go by a count of the messages that
+    is smaller than a provider's."""
+    if found.is_recorded or found.policy.profile.prompt_budget is None:
+        return False
+    return found.measure.prompt(found.threshold) > found.threshold < found.largest
+
+
+def beyond_words(lines: Sequence[WalkLine]) -> list[str]:
+    """Why lines are above their thresholds, one sentence for each reason."""
+    said = []
+    for why, one, several, rest in (
+        (looks_late, "looks", "look",
+         "at the threshold after a turn alone: until then the context grows beyond it."),
+        (counts_less, "goes", "go",
+         "by a count of the messages, smaller than a provider's, which is drawn."),
+    ):  # fmt: skip
+        titles = [line.title for line in lines if why(line.found)]
+        if titles:
+            names = " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))
+            said.append(f"{names} {one if len(titles) == 1 else several} {rest}")
+    return said
 
 
 NO_PRICES = ""
@@ -426,15 +450,7 @@ class WhatIfWindow(QDialog):
                 f"Keep and reserve shrink with the window, here from {short(self._whole_window)} "
                 f"to {short(self._window)}.",
             )
-        late = [line.title for line in drawing.lines if looks_late(line.found)]
-        if late:
-            names = " and ".join(filter(None, (", ".join(late[:-1]), late[-1])))
-            looks = "looks" if len(late) == 1 else "look"
-            notes.append(
-                f"{names} {looks} at the threshold after a turn alone: until then the "
-                "context grows beyond it."
-            )
-        self.note.setText(" ".join(notes))
+        self.note.setText(" ".join([*notes, *beyond_words(drawing.lines)]))
         self.legend.show_lines(drawing.lines)
         self.totals.show_totals(drawing.lines, self._prices)
         self.chart.show_drawing(drawing)

@@ -81,10 +81,11 @@ def _token_words(usage: TokenUsage | None) -> list[str]:
     if usage is None:
         return []
     sent = usage.input + usage.cache_read + usage.cache_write
-    figures = ((sent, "in"), (usage.cache_read, "cached"), (usage.output, "out"))
+    figures = [(sent, "in"), (usage.cache_read, "cached"), (usage.output, "out")]
+    # What was counted before the answer was written says nothing of it.
+    has_output = not (usage.is_partial and figures.pop()[0])
     parts = [f"{short(tokens)} {word}" for tokens, word in figures if tokens]
-    if usage.is_partial and usage.output:
-        parts[-1] = f"at least {parts[-1]}"
+    parts += [] if has_output else ["output not counted"]
     return parts or ([f"{short(usage.context)} tokens"] if usage.context > 0 else [])
 
 
