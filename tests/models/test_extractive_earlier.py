@@ -28,6 +28,7 @@ Summary:
    - `src/settings.py`:
      - Reads the .env file
      - Raises where a key is missing
+   - Changed the reading in `src/read.py`:
      ```python
      class Settings(BaseSettings):
          dd_api_key: str
@@ -163,6 +164,7 @@ def test_a_line_that_ends_in_a_colon_is_one_with_its_list_or_none() -> None:
     items = {text: kind for kind, text in summary_items(EARLIER)}
     both = "`src/settings.py`: Reads the .env file; Raises where a key is missing"
     assert items[both] is items["pytest tests/unit -q"] is ItemKind.FACT
+    assert "Changed the reading in `src/read.py`" in items
     assert not any(text.endswith(":") for text in items)
     assert not any("BaseSettings" in text or "dd_api_key" in text for text in items), "code"
 

@@ -90,7 +90,7 @@ class _Section(Struct, frozen=True):
 
 
 class _Line(Struct, frozen=True):
-    """A line of a list or of prose."""
+    """A line of a list or of prose; without a text the beginning of code."""
 
     text: str
     indent: int
@@ -113,6 +113,11 @@ def summary_items(text: str) -> list[tuple[ItemKind, str]]:
     for one in _lines(_FILE_TAGS.sub("", text)):
         if isinstance(one, re.Match):
             section, lead = _opened(section, one), None
+            continue
+        if not one.text:
+            # What is shown by code is said without it, where something is named.
+            if lead is not None and "`" in items[-1][1]:
+                items[-1] = (items[-1][0], items[-1][1].removesuffix(":"))
             continue
         bare = one.text.rstrip("*_ ")
         if lead is not None and _is_below(one, lead):
@@ -145,6 +150,8 @@ def _lines(text: str) -> Iterator[re.Match[str] | _Line]:
             marks -= 1
             # The last mark of an odd number opens nothing that is closed.
             language = fence["language"].lower() if language is None and marks > 0 else None
+            if language is not None:
+                prose.append(("", True))
         elif language is None or (language in _SHELLS and not raw.lstrip().startswith("#")):
             prose.append((raw, language is not None))
     headings = [None if is_code else _HEADING.match(raw) for raw, is_code in prose]
@@ -155,6 +162,8 @@ def _lines(text: str) -> Iterator[re.Match[str] | _Line]:
     for (raw, is_code), heading in zip(prose, headings, strict=True):
         if heading is not None and not (is_list and heading["numbered"]):
             yield heading
+        elif is_code and not raw:
+            yield _Line("", 0, "", is_item=False, is_code=True)
         elif line := _line(raw, is_code=is_code):
             yield line
 
@@ -268,7 +277,8 @@ _STILL = re.compile(
     r"\bnot (?:addressed|fixed|done|run|tested|implemented|resolved|committed|pushed|merged|"
     r"deployed)\b|\bin progress\b|^\W*(?:todo|pending)\b|"
     r"\((?:current(?:ly)?|pending|ongoing|todo)\)|\b(?:is|are) (?:pending|ongoing)\b|"
-    r"\bcurrently (?:fail|work|block|broke|run|debug|investigat)\w*|\bremains? to\b",
+    r"\bcurrently (?:fail|work|block|broke|run|debug|investigat)\w*|\bremains? to\b|"
+    r"\bto be (?:removed|fixed|added|done|changed|renamed|implemented|verified|updated)\b",
     re.IGNORECASE,
 )
 """Says how something stood then."""
