@@ -273,7 +273,7 @@ _MUCH_WORK = 12
 _STILL = re.compile(
     r"\bstill (?:needs?|(?:has|have) to|fail\w*|to|not|open|pending|missing|broken|running)\b|"
     r"\bneeds? (?:to be )?(?:updat|fix|test|implement|investigat|verif|commit|review)\w*|"
-    r"\bnot yet\b|\bn['’]t\b[^.;]{0,40}\byet\b|\bun(?:resolved|committed|fixed)\b|"
+    r"\bnot yet\b|n['’]t\b[^.;]{0,40}\byet\b|\bun(?:resolved|committed|fixed)\b|"
     r"\bnot (?:addressed|fixed|done|run|tested|implemented|resolved|committed|pushed|merged|"
     r"deployed)\b|\bin progress\b|^\W*(?:todo|pending)\b|"
     r"\((?:current(?:ly)?|pending|ongoing|todo)\)|\b(?:is|are) (?:pending|ongoing)\b|"

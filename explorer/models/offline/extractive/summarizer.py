@@ -116,17 +116,13 @@ def gather(material: RequestParts, focus: Focus, cancelled: Callable[[], bool]) 
     return [item for item in items if item.alive]
 
 
-_MARKS = "+-*•#> "
-"""What lists, headings and changed lines begin with."""
-
-
 def _drop_repeated(items: Sequence[Item]) -> None:
     """Of equal items the last stays, as the kind that the first had unless it failed again."""
     last: dict[str, Item] = {}
     for item in items:
         if item.kind is ItemKind.LATEST:
             continue
-        key = statement_key(item.text.lstrip(_MARKS))
+        key = statement_key(item.text)
         before = last.get(key)
         if before is not None:
             before.alive = False
