@@ -10,7 +10,7 @@ from explorer.compaction.messages import Reader, read_conversation
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, material_of, output_cap, request_of
-from explorer.compaction.summary import FREE, asked_form, files_footer, form_of, strip_files
+from explorer.compaction.summary import FREE, asked_form, form_of, strip_files, with_files
 from explorer.compaction.templates import Templates
 from explorer.compaction.triggers import fitted
 from explorer.session.describe import BranchFacts, CompactionFacts
@@ -192,4 +192,4 @@ def finish_branch(preparation: BranchPreparation, answer: str, templates: Templa
     text = answer
     if preparation.profile.tags_in_text == "escaped":
         text = strip_files(answer).strip()
-    return f"{templates.branch_preamble}\n\n{text}{files_footer(preparation)}"
+    return f"{templates.branch_preamble}\n\n{with_files(text, preparation)}"

@@ -222,6 +222,10 @@ def _kept(
 SUMMARY_SHARE = 50
 """A summary is guessed to add a fiftieth of what is new to the one that it updates. Over recorded
 sessions offline ones add a sixtieth in the middle, those that agents had written a twenty-fifth."""
+_PUT_BACK_KEPT = 0.5
+"""What offline summaries have in the middle of one that they update where its agent's program puts
+files back beside it: those are long, with a draft, code, and the state of the work then. Of others,
+their own among them, they keep all."""
 
 _COMPACTIONS = selector({Kind.COMPACTION})
 
@@ -337,7 +341,7 @@ def partition(preparation: Preparation | PreparationRefusal) -> Partition:
         previous = _updated(view, verdicts)
         history = tokens[Verdict.TO_SUMMARIZE] - previous
         prefix, reserve = tokens[Verdict.TURN_PREFIX], preparation.settings.reserve_tokens
-        guess = summary_guess(previous, history, prefix, reserve)
+        guess = summary_guess(_taken_over(view, previous), history, prefix, reserve)
     kept = _judge_pruned(view, verdicts, tokens) + pinned
     cut = preparation.cut if isinstance(preparation, Preparation) else -1
     return Partition(
@@ -499,14 +503,21 @@ def _updated(view: PathView, verdicts: Sequence[int]) -> int:
     return view.summary_size if is_told else 0
 
 
+def _taken_over(view: PathView, updated: int) -> int:
+    """How many of the tokens of the summary that is updated a new one may keep."""
+    if updated and view.facts[view.compaction].put_back is not None:
+        return int(updated * _PUT_BACK_KEPT)
+    return updated
+
+
 def summary_guess(
     previous: int, history_tokens: int, prefix: int, reserve: int, share: float | None = None
 ) -> int:
     """Tokens that a summary may take, within the output caps (B10).
 
-    ``previous`` is the summary that it updates; ``history_tokens`` is what it tells besides,
-    ``prefix`` the split turn's first part. ``share``: what summaries have of what they tell, where
-    that is known; they are not shorter than what they update.
+    ``previous`` is what it keeps of the summary that it updates; ``history_tokens`` is what it
+    tells besides, ``prefix`` the split turn's first part. ``share``: what summaries have of what
+    they tell, where that is known; they are not shorter than what they update.
     """
     if share is None:
         share = 1 / SUMMARY_SHARE

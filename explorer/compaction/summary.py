@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Literal, NamedTuple, Protocol
@@ -113,8 +113,23 @@ def finish(
         prefix = without_repeated(strip_files(prefix).strip(), history)
         if prefix and not previous_summary and not _tells(history):
             history = ""
-    text = merge_summaries(history, prefix)
-    return text + files_footer(preparation)
+    return with_files(merge_summaries(history, prefix), preparation)
+
+
+def with_files(text: str, prepared: WithFiles) -> str:
+    """A summary with the file lists at its end, which alone name the files then: lines of the
+    offline summarizer's that do so as well are left out."""
+    lists = files_footer(prepared)
+    listed = set(lists.splitlines())
+
+    def is_repeated(line: str) -> bool:
+        files = _FILES_LINE.fullmatch(line)
+        return files is not None and listed.issuperset(files[1].replace("`", "").split(", "))
+
+    if any(map(is_repeated, text.splitlines())):
+        sections = (_without(section, is_repeated) for section in _SECTION.split(text))
+        text = "".join(sections).rstrip()
+    return text + lists
 
 
 def _tells(summary: str) -> bool:
@@ -125,6 +140,7 @@ def _tells(summary: str) -> bool:
 
 _SECTION = re.compile(r"^(?=#{1,6}[ \t])", re.MULTILINE)
 _ITEM = re.compile(r"[-*] (\S.*)")
+_FILES_LINE = re.compile(r"- Files(?: changed)?: (\S.*)")
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +")
 _LEAST_WORDS = 3
 """Items of fewer words mean something else under another heading."""
@@ -138,17 +154,21 @@ def without_repeated(text: str, other: str) -> str:
     for line in other.splitlines():
         said = line.strip().removeprefix("- ").removeprefix("* ")
         known.update((said, *_SENTENCE_END.split(said)))
-    return "".join(_new_in(section, known) for section in _SECTION.split(text)).rstrip()
+
+    def is_known(line: str) -> bool:
+        return _is_known(line, known)
+
+    return "".join(_without(section, is_known) for section in _SECTION.split(text)).rstrip()
 
 
-def _new_in(section: str, known: set[str]) -> str:
-    """A section without what is known, its heading included."""
+def _without(section: str, is_left_out: Callable[[str], bool]) -> str:
+    """A section without some of its items, its heading included."""
     lines = section.splitlines()
     left = [
         line
         for line, below in zip_longest(lines, lines[1:], fillvalue="")
         # An item that goes on below, indented, is more than its line.
-        if below[:1].isspace() or not _is_known(line, known)
+        if below[:1].isspace() or not is_left_out(line)
     ]
     if "```" in section or len(left) == len(lines):
         return section

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer.compaction.partition import Verdict, partition
+from explorer.session.entries import PutBack
 from tests.compaction.sessions import PI, Session, with_verdict
 from tests.compaction.test_requests import prefix_only
 
@@ -55,6 +56,16 @@ def test_the_size_afterwards_is_guessed_as_what_is_kept_and_a_summary() -> None:
     assert longer.partition(10).tokens_after_estimate == 10 + 16_384 * 4 // 5
     dropped = prefix_only().partition(10, PI)
     assert dropped.tokens_updated == dropped.tokens_after_estimate - dropped.tokens_kept == 0
+
+
+def test_of_a_summary_with_files_put_back_beside_it_half_is_guessed_to_stay() -> None:
+    session = session_of_all()
+    known = session.tree.columns.compactions
+    (at,) = known
+    known[at] = known[at]._replace(put_back=PutBack(3, 5_000))
+    parts = session.partition(10)
+    assert parts.tokens_updated == 30
+    assert parts.tokens_after_estimate == 10 + 15
 
 
 def test_reasons_tell_each_verdict_in_a_sentence() -> None:

@@ -50,6 +50,18 @@ def test_a_summary_is_finished_with_its_files() -> None:
     assert text == (f"H\n\n---\n\n{SPLIT_HEADING}\n\nP\n\n<read-files>\na.py\nb.py\n</read-files>")
 
 
+def test_files_are_named_by_the_lists_alone_where_these_have_them_all() -> None:
+    session = split_turn()
+    history = (
+        "## Done\n- Files changed: a.py, `b.py`\n\n## Facts\n- Files: a.py, c.py\n- Files: a.py"
+    )
+    text = finish(session.prepared(10), history, "")
+    assert text == (
+        "## Done\n- (none)\n\n## Facts\n- Files: a.py, c.py"
+        "\n\n<read-files>\na.py\nb.py\n</read-files>"
+    )
+
+
 def test_the_prefix_does_not_say_again_what_the_history_says_word_for_word() -> None:
     session = split_turn()
     history = (

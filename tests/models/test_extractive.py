@@ -10,6 +10,7 @@ import pytest
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.text import sentences
 from explorer.models.offline.extractive import summarize
+from explorer.models.offline.extractive.earlier_summary import summary_items
 from explorer.models.offline.extractive.items import ItemKind
 from explorer.models.offline.extractive.request import blocks_of, calls_of
 from explorer.models.offline.extractive.sections import (
@@ -18,7 +19,6 @@ from explorer.models.offline.extractive.sections import (
     list_parts,
     meaning,
     read_template,
-    summary_items,
 )
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall
 from explorer.tokens.estimate import estimate_text

@@ -442,3 +442,9 @@ def test_frames_of_drawings_and_tables_in_an_earlier_summary_are_no_items() -> N
     assert "| Tea | Kim |" in summary
     for frame in ("┌", "│", "├", "|---", "}]"):
         assert frame not in summary
+
+
+def test_a_failure_that_is_only_announced_stands_not_in_the_way() -> None:
+    talk = "[User]: Write the tests first.\n\n[Assistant]: The tests are written. "
+    assert section(run(f"{talk}Let me verify that they fail."), "Blocked") == "- (none)"
+    assert "They fail" in section(run(f"{talk}They fail on Windows."), "Blocked")

@@ -288,7 +288,7 @@ def tokens_summarized(now: Situation) -> Answer:
     return Answer(
         f"{shown.tokens_summarized:,} tokens before #{made.first_kept} are summarized; the "
         "summarizer gets long tool results shortened. How long its summary will be is not known "
-        "before: a fiftieth of what is new is expected, beside as much as the summary has that it "
+        "before: a fiftieth of what is new is expected, beside what stays of the summary that it "
         "takes the place of. With the "
         f"{shown.tokens_after_estimate - shown.tokens_kept:,} tokens expected here the context"
         f"{', with what lies beyond its entries,' if shown.tokens_beyond else ''} falls from "

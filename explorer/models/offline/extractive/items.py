@@ -79,6 +79,8 @@ class Item(Struct, eq=False):
     """The exact facts in the text; their offsets count in the text that it was taken from."""
     inherited: bool = False
     """It stands in the earlier summary."""
+    outdated: bool = False
+    """The work went on since the summary in which it stands."""
     solved: bool = False
     """A failure that a later run of the same command did not show."""
     minor: bool = False
@@ -228,6 +230,17 @@ class Focus(Struct, frozen=True):
                 return True
         return False
 
+    def wants_row(self, row: str, lead: str) -> bool:
+        """Whether a row of a table is asked for: it has some of the words, and with the line above
+        the table all of them."""
+        there, all_there = terms(row), terms(f"{lead} {row}")
+        return any(
+            wish.phrase in row.lower()
+            if wish.phrase
+            else not wish.about.isdisjoint(there) and wish.about <= all_there
+            for wish in self.wishes
+        )
+
 
 def focus_of(text: str) -> Focus:
     """The wishes in a person's words; none in an empty text."""
@@ -273,6 +286,8 @@ _POINTS = re.compile(r"\b(?:it|them|they|this|that|these|those|one|there)\b", re
 # Quotes are in both classes: without possessive repeats, a line of them takes for ever.
 _POINTS_EARLY = re.compile(r"^\W*+(?:[\w'’]++\W++){0,3}(?:it|them|they|he|she)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"^\W*(?:\*\*|__)|(?:\*\*|__)(?=\s|[:.,;!?)]|$)|\*\*")
+_LABEL = re.compile(r"\s*(?:\*\*[^*]+\*\*|__[^_]+__):?\s*")
+"""A line in bold type; above a list it names it as one that ends in a colon does."""
 _NO_PROSE = re.compile(
     r"^\S+\.\w+:\d+:|^={3,}|^\s*\d+→|^\s*[|+<>{}$➜/@=#]|^\s*\[\w+\]\s|^\s*\d+[→|]|[{};|]\s*$|\\n|✗"
 )
@@ -283,8 +298,11 @@ def passages(text: str, *, by_user: bool = True) -> list[str]:
     it; items of the user's that are sentences stand alone."""
     found: list[str] = []
     before: Sentence | None = None
-    for sentence in _whole(text):
+    every = list(_whole(text))
+    for number, sentence in enumerate(every):
         line = _clean(sentence.text)
+        if _LABEL.fullmatch(sentence.text) and any(one.item for one in every[number + 1 :][:1]):
+            line = f"{line.rstrip(':')}:"
         if not _WORD.search(line) or sentence.text.startswith("|"):
             before = None
             continue
@@ -314,6 +332,38 @@ def _add_item(found: list[str], line: str, item: Sentence, before: Sentence | No
         found.append(f"{_clean(item.section).rstrip(':')}: {line}")
     else:
         found.append(line)
+
+
+_CELL = re.compile(r"(?<!\\)\|")
+_RULED = re.compile(r"^[\s|:-]*-[\s|:-]*$")
+
+
+def table_rows(text: str) -> list[tuple[str, str]]:
+    """The rows of the tables in a text, each on one line with the names of its columns, and the
+    line above the table."""
+    rows: list[tuple[str, str]] = []
+    lead, names = "", list[str]()
+    lines = [line.strip() for line in text.split("\n")]
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if not line.startswith("|"):
+            lead, names = (_clean(line) if line else lead), []
+        elif _RULED.match(line):
+            continue
+        elif _RULED.match(following) and following:
+            names = _cells(line)
+        elif names:
+            cells = _cells(line)
+            told = cells[1:2] if len(names) == 2 else _named(names[1:], cells[1:])
+            rows.append((f"{cells[0]}: {'; '.join(told)}" if told else cells[0], lead))
+    return rows
+
+
+def _cells(row: str) -> list[str]:
+    return [_clean(cell) for cell in _CELL.split(row.strip().strip("|"))]
+
+
+def _named(names: Sequence[str], cells: Sequence[str]) -> list[str]:
+    return [f"{name} {cell}" for name, cell in zip(names, cells, strict=False) if cell]
 
 
 def is_whole(passage: str) -> bool:
@@ -351,7 +401,7 @@ def _follows(so_far: str, line: str, before: Sentence, now: Sentence) -> bool:
     if now.item or before.item or now.section != before.section:
         return False
     if so_far[-1] == ":":
-        return len(so_far) + len(line) < LONGEST
+        return line[-1] != ":" and len(so_far) + len(line) < LONGEST
     return leans(line) and len(so_far) + len(line) < _LONGEST_LEANING
 
 

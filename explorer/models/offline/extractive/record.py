@@ -13,7 +13,9 @@ from explorer.facts.entry_texts import Speaker
 from explorer.facts.errors import error_lines, is_failure
 from explorer.facts.statements import is_question, kinds_of
 from explorer.facts.text import terms, word_set
+from explorer.models.offline.extractive.earlier_summary import summary_items, was_worked_on
 from explorer.models.offline.extractive.items import (
+    LONGEST,
     STANDING,
     STATEMENTS,
     Focus,
@@ -24,6 +26,7 @@ from explorer.models.offline.extractive.items import (
     passages,
     read_facts,
     shortened,
+    table_rows,
     up_to,
 )
 from explorer.models.offline.extractive.request import (
@@ -32,7 +35,7 @@ from explorer.models.offline.extractive.request import (
     bare_notes,
     calls_of,
 )
-from explorer.models.offline.extractive.sections import ANSWER_TO, summary_items
+from explorer.models.offline.extractive.sections import ANSWER_TO
 from explorer.session.file_tools import file_ops
 
 ARROW = " → "
@@ -161,10 +164,11 @@ _LOOKING = re.compile(
     r"^\s*(?:ls|cat|cd|pwd|echo|which|head|tail|wc|find|grep|rg|tree|less|stat|file|env|date|"
     r"sed -n|awk|jq|sleep|true|nl|git (?:status|diff|log|show|branch|blame|fetch))\b"
 )
+_POINTERS = terms("this that these those them it all both again")
 _RUNNERS = word_set("make pytest cargo go npm pnpm yarn tsc mvn gradle ruff mypy just tox mise")
 _CHANGE_OF_FOLDER = re.compile(r"^(?:cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*)+")
-# A line's number as a tool shows it, and the marks of lists and headings.
-_LEAD = re.compile(r"^(?:\s*(?:\d+→|[-*•]\s|\d{1,3}[.)]\s|#{1,6}\s))+\s*")
+# A line's number as a tool shows it, and the marks of changed lines, of lists and headings.
+_LEAD = re.compile(r"^(?:\s*(?:\d+→|[-+]?[-*•]\s|\d{1,3}[.)]\s|#{1,6}\s))+\s*")
 _PIPE = re.compile(r"(?:\s*+(?:2>&1|\|.*+|&>.*+|>\s*+/dev/null.*+))++$")
 _RULE_FILE = re.compile(r"(?:^|[/\\])(?:AGENTS?|CLAUDE|GEMINI|copilot-instructions)\.md$", re.I)
 _MISUSE = re.compile(
@@ -246,6 +250,7 @@ class Record:
             self._add(self._asked[-1], ItemKind.LATEST, Speaker.USER, 1.0)
         reports = _report_indices(blocks)
         newest = max(reports, default=-1)
+        self._mark_outdated(blocks)
         for at, block in enumerate(blocks):
             if at % 8 == 0 and cancelled():
                 return
@@ -259,7 +264,9 @@ class Record:
                 continue
             self._pending.clear()
             if block.speaker is Speaker.SUMMARY:
+                before = len(self.items)
                 self.add_summary(block.text, age)
+                self._mark_outdated(blocks[at + 1 :], before)
             elif block.speaker is Speaker.USER:
                 if at == latest:
                     request = _latest_text(blocks, at)
@@ -270,6 +277,12 @@ class Record:
                 self._add_reply(block.text, age, is_report=is_report, is_newest=at == newest)
         self._read_exact_facts()
 
+    def _mark_outdated(self, blocks: Sequence[RequestBlock], start: int = 0) -> None:
+        """Mark the items of a summary that was worked on in the blocks after it."""
+        if len(self.items) > start and was_worked_on(blocks, _GOES_ON):
+            for item in self.items[start:]:
+                item.outdated = item.inherited
+
     def _add_message(self, text: str, age: float) -> None:
         """What the user said; of a paste that is no list of rules its beginning and its end."""
         found = [(part, _user_kind(part)) for part in passages(text)]
@@ -279,8 +292,8 @@ class Record:
             inside = _LONG_MESSAGE // 2 <= number < len(found) - _LONG_MESSAGE // 2
             if inside and is_paste and (kind is not ItemKind.CONSTRAINT or not _ORDERS.match(part)):
                 kind = ItemKind.FACT
-            lasts = kind not in (ItemKind.FACT, ItemKind.REQUEST) or _lasts(part)
-            if lasts or (kind is ItemKind.REQUEST and len(terms(part)) >= _FEW_TERMS):
+            lasts = kind is not ItemKind.FACT or _lasts(part)
+            if _asks_for_much(part) if kind is ItemKind.REQUEST else lasts:
                 item = self._add(part, kind, Speaker.USER, age)
                 item.minor = inside and is_paste and kind is ItemKind.FACT
         for line in _pasted_failures(text):
@@ -296,6 +309,7 @@ class Record:
         ]
         if is_newest:
             found = up_to(found, _REPORT)
+        self._add_wanted_rows(text, age)
         reported = 0
         for part in map(_without_announcement, found):
             kind = _assistant_kind(part, is_newest=is_newest)
@@ -357,6 +371,20 @@ class Record:
             kind = ItemKind.ERROR if is_failure(line) else ItemKind.FACT
             self._add(_LEAD.sub("", line), kind, Speaker.RESULT, age).minor = True
 
+    def _add_wanted_rows(self, reply: str, age: float) -> None:
+        """Rows of the tables in a reply that are asked for: passages have none of them."""
+        rows = table_rows(reply) if self._focus.wishes else []
+        told: list[tuple[str, str]] = []
+        for row, lead in rows:
+            if not self._focus.wants_row(row, lead):
+                continue
+            if told and told[-1][1] == lead and len(told[-1][0]) + len(row) < LONGEST:
+                told[-1] = (f"{told[-1][0]}; {row}", lead)
+            else:
+                told.append((f"{lead} {row}".strip(), lead))
+        for text, _ in told:
+            self._add(text, ItemKind.FACT, Speaker.ASSISTANT, age).minor = True
+
     def _add_success(self, lines: Sequence[str], operation: Operation, age: float) -> list[Item]:
         """A command with the line of its output which shows that it was done."""
         command = _PIPE.sub("", operation.command)
@@ -397,6 +425,13 @@ def _user_kind(text: str) -> ItemKind:
 def asks(text: str) -> bool:
     """Whether a sentence of the user's is a question, with a question mark or without."""
     return is_question(text) or _ASKS.match(text) is not None
+
+
+def _asks_for_much(text: str) -> bool:
+    """Whether a request says what it is about, and does not only agree ("Go ahead and add all of
+    those.")."""
+    agrees = _GOES_ON.match(text)
+    return len(terms(text[agrees.end() if agrees else 0 :]) - _POINTERS) >= _FEW_TERMS
 
 
 def _lasts(text: str) -> bool:
@@ -443,7 +478,9 @@ def _assistant_kind(text: str, *, is_newest: bool) -> ItemKind | None:
         return ItemKind.NEXT
     if not is_newest and _DECISION_NAMED.search(text):
         return None
-    if is_newest and fails(text):
+    # "Let me verify that they fail" tells of no failure.
+    told = (part for part in _SENTENCE.split(text) if not _ANNOUNCES.match(part))
+    if is_newest and any(map(fails, told)):
         return ItemKind.BLOCKED
     return ItemKind.DONE
 

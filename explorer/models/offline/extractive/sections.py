@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from explorer.facts.errors import is_failure
 from explorer.facts.summary_notes import NOT_FOLLOWED
-from explorer.facts.text import sentences
 from explorer.models.offline.extractive.items import ItemKind
 
 _HEADING = re.compile(r"^[ \t]{0,3}(#{1,4})[ \t]+([^\n#].*?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -165,11 +164,12 @@ def instructions_not_followed(summary: str) -> tuple[str, ...]:
 
 def meaning(words: str, *, parent: bool) -> SectionSubject:
     """What a heading asks for; one with headings beneath it is only a title."""
-    if parent:
-        return SectionSubject.TITLE
-    return next(
-        (section for form, section in _MEANINGS if form.search(words)), SectionSubject.NOTES
-    )
+    return SectionSubject.TITLE if parent else (named_subject(words) or SectionSubject.NOTES)
+
+
+def named_subject(words: str) -> SectionSubject | None:
+    """What the words of a heading name; None for words that name no section."""
+    return next((section for form, section in _MEANINGS if form.search(words)), None)
 
 
 QUOTED_NEXT = "”, “"
@@ -190,88 +190,11 @@ LABELS: Mapping[ItemKind, str] = {
     ItemKind.COMMAND: "Commands",
 }
 """What stands before an item whose kind its section does not name."""
-_KINDS_OF_LABELS = {
+KINDS_OF_LABELS: Mapping[str, ItemKind] = {
     **{label: kind for kind, label in LABELS.items()},
     RAN: ItemKind.COMMAND,
     "Done": ItemKind.DONE,
 }
-
-_SUMMARY_HEADING = re.compile(
-    r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:"
-    r"|<([a-z]+(?:_[a-z]+)*)>)\s*$"
-)
-_CLOSING = re.compile(r"</[a-z_]+>")
-_FILE_TAGS = re.compile(
-    r"(?:<|&lt;)(read-files|modified-files)(?:>|&gt;)\n?(.*?)(?:<|&lt;)/\1(?:>|&gt;)", re.DOTALL
-)
-_EMPTY = re.compile(
-    r"^\W*\(?(?:none(?: yet)?|n/?a|nothing(?: yet)?|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE
-)
-_WORD = re.compile(r"[^\W_]")
-_LONG_LINE = 800
-"""Characters of a line of a summary from which its sentences are single items."""
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
-
-_KINDS: dict[SectionSubject, ItemKind] = {
-    SectionSubject.RECENT: ItemKind.DONE,
-    SectionSubject.GOAL: ItemKind.GOAL,
-    SectionSubject.CONSTRAINTS: ItemKind.CONSTRAINT,
-    SectionSubject.PROGRESS: ItemKind.DONE,
-    SectionSubject.DONE: ItemKind.DONE,
-    SectionSubject.DOING: ItemKind.DOING,
-    SectionSubject.BLOCKED: ItemKind.BLOCKED,
-    SectionSubject.DECISIONS: ItemKind.DECISION,
-    SectionSubject.NEXT: ItemKind.NEXT,
-    SectionSubject.FACTS: ItemKind.FACT,
-    SectionSubject.FILES: ItemKind.FACT,
-    SectionSubject.NOTES: ItemKind.FACT,
-    SectionSubject.TITLE: ItemKind.DONE,
-}
-
-
-def summary_items(text: str) -> list[tuple[ItemKind, str]]:
-    """The items of a summary with their kinds, in order. A latest request keeps its kind."""
-    files = [
-        (ItemKind.CHANGE if tag.group(1) == "modified-files" else ItemKind.FILE, path.strip())
-        for tag in _FILE_TAGS.finditer(text)
-        for path in tag.group(2).split("\n")
-    ]
-    items: list[tuple[ItemKind, str]] = []
-    section = SectionSubject.NOTES
-    for raw in _FILE_TAGS.sub("", text).split("\n"):
-        heading = _SUMMARY_HEADING.match(raw)
-        if heading:
-            words = next(one for one in heading.group(2, 3, 5, 6) if one).replace("_", " ")
-            section = meaning(words.strip(" :*_"), parent=False)
-            continue
-        line = _BULLET.sub("", raw).strip()
-        if (
-            not line
-            or line.startswith((NOT_FOLLOWED, "```"))
-            or _CLOSING.fullmatch(line)
-            or _EMPTY.match(line)
-            or not _WORD.search(line)
-            or "─" <= line[0] <= "╿"
-        ):
-            continue
-        items += _line_items(section, line)
-    return items + [(kind, path) for kind, path in files if path]
-
-
-def _line_items(section: SectionSubject, line: str) -> list[tuple[ItemKind, str]]:
-    label, colon, rest = line.partition(":")
-    kind = _KINDS_OF_LABELS.get(label.strip("*_ ").capitalize()) if colon else None
-    rest = rest.strip().removeprefix("**").strip()
-    if kind is ItemKind.ERROR and is_failure(line):
-        return [(kind, line)]
-    if kind in LISTED:
-        return [(kind, part) for part in list_parts(rest)]
-    if kind is not None:
-        return [(kind, rest)]
-    parts = (
-        [line] if len(line) <= _LONG_LINE else [sentence.text for sentence in sentences(line, [])]
-    )
-    return [(_KINDS[section], part) for part in parts]
 
 
 def list_parts(line: str) -> list[str]:

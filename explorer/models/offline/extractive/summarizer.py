@@ -10,6 +10,7 @@ from explorer.facts.entry_texts import Speaker
 from explorer.facts.statements import kinds_of
 from explorer.facts.text import statement_key
 from explorer.models.offline.extractive.changes import drop_changed
+from explorer.models.offline.extractive.earlier_summary import drop_over
 from explorer.models.offline.extractive.items import (
     STANDING,
     Focus,
@@ -105,7 +106,8 @@ def gather(material: RequestParts, focus: Focus, cancelled: Callable[[], bool]) 
     record.add_blocks(thin(blocks), cancelled)
     items = record.items
     for step in (
-        _drop_repeated, drop_changed, _drop_finished, _drop_solved, _name_goal, _drop_answered,
+        drop_over, _drop_repeated, drop_changed, _drop_finished, _drop_solved, _name_goal,
+        _drop_answered,
     ):  # fmt: skip
         if cancelled():
             return []
