@@ -10,7 +10,14 @@ from explorer.compaction.messages import Reader, read_conversation
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, material_of, output_cap, request_of
-from explorer.compaction.summary import FREE, asked_form, form_of, strip_files, with_files
+from explorer.compaction.summary import (
+    FREE,
+    asked_form,
+    files_footer,
+    form_of,
+    strip_files,
+    without_files,
+)
 from explorer.compaction.templates import Templates
 from explorer.compaction.triggers import fitted
 from explorer.session.describe import BranchFacts, CompactionFacts
@@ -189,7 +196,7 @@ def branch_request(
 
 def finish_branch(preparation: BranchPreparation, answer: str, templates: Templates) -> str:
     """A branch's summary as it is stored: preamble, answer, files (A33)."""
-    text = answer
+    text, lists = answer, files_footer(preparation)
     if preparation.profile.tags_in_text == "escaped":
-        text = strip_files(answer).strip()
-    return f"{templates.branch_preamble}\n\n{with_files(text, preparation)}"
+        text = without_files(strip_files(answer).strip(), lists)
+    return f"{templates.branch_preamble}\n\n{text}{lists}"

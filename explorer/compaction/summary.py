@@ -113,13 +113,13 @@ def finish(
         prefix = without_repeated(strip_files(prefix).strip(), history)
         if prefix and not previous_summary and not _tells(history):
             history = ""
-    return with_files(merge_summaries(history, prefix), preparation)
+    text, lists = merge_summaries(history, prefix), files_footer(preparation)
+    return (without_files(text, lists) if profile.prefix_only == "carry" else text) + lists
 
 
-def with_files(text: str, prepared: WithFiles) -> str:
-    """A summary with the file lists at its end, which alone name the files then: lines of the
-    offline summarizer's that do so as well are left out."""
-    lists = files_footer(prepared)
+def without_files(text: str, lists: str) -> str:
+    """A summary without the lines that name nothing but files of the lists that follow it, as the
+    offline summarizer's do."""
     listed = set(lists.splitlines())
 
     def is_repeated(line: str) -> bool:
@@ -127,9 +127,12 @@ def with_files(text: str, prepared: WithFiles) -> str:
         return files is not None and listed.issuperset(files[1].replace("`", "").split(", "))
 
     if any(map(is_repeated, text.splitlines())):
-        sections = (_without(section, is_repeated) for section in _SECTION.split(text))
-        text = "".join(sections).rstrip()
-    return text + lists
+        sections = _SECTION.split(text)
+        shorter = [_without(section, is_repeated) for section in sections]
+        # A section that would say "(none)" of it keeps its line.
+        both = zip(sections, shorter, strict=True)
+        text = "".join(new if _tells(new) else old for old, new in both).rstrip()
+    return text
 
 
 def _tells(summary: str) -> bool:

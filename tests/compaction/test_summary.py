@@ -55,11 +55,12 @@ def test_files_are_named_by_the_lists_alone_where_these_have_them_all() -> None:
     history = (
         "## Done\n- Files changed: a.py, `b.py`\n\n## Facts\n- Files: a.py, c.py\n- Files: a.py"
     )
+    lists = "\n\n<read-files>\na.py\nb.py\n</read-files>"
     text = finish(session.prepared(10), history, "")
     assert text == (
-        "## Done\n- (none)\n\n## Facts\n- Files: a.py, c.py"
-        "\n\n<read-files>\na.py\nb.py\n</read-files>"
-    )
+        f"## Done\n- Files changed: a.py, `b.py`\n\n## Facts\n- Files: a.py, c.py{lists}"
+    ), "one that would have nothing else keeps its line"
+    assert finish(session.prepared(10, PROFILES["pi"]), history, "") == history + lists
 
 
 def test_the_prefix_does_not_say_again_what_the_history_says_word_for_word() -> None:
