@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import gc
 import os
 import socket
 import sys
@@ -55,6 +56,9 @@ def main(arguments: argparse.Namespace) -> int:
         return 1
     if sys.stderr is not None and not faulthandler.is_enabled():
         faulthandler.enable()  # a crash in Qt says where, instead of nothing
+    # Qt ends an object with a lock held, and asks Python on the way: a collection begun there may
+    # end another one and wait for the same lock for ever. The loop collects between its events.
+    gc.disable()
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     loaded = prepare(app)

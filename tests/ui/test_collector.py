@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtTest import QTest
@@ -26,8 +30,8 @@ class Cycle:
 
 
 @pytest.fixture(autouse=True)
-def enabled() -> Iterator[None]:
-    """As in a program that was just started."""
+def enabled(app: QApplication) -> Iterator[None]:
+    """As in a program without a window."""
     gc.collect()
     Cycle.ended.clear()
     gc.enable()
@@ -70,3 +74,20 @@ def test_nothing_is_collected_while_it_is_paused(app: QApplication) -> None:
     QTest.qWait(2 * LOOK_EVERY_MS)
     assert Cycle.ended
     collector.stop()
+
+
+_START = """
+import gc
+from explorer.cli import main
+assert gc.isenabled()
+assert main(["open", "--smoke"]) == 0
+assert not gc.isenabled()
+"""
+
+
+def test_python_never_collects_by_itself_once_there_is_a_window(explorer_home: Path) -> None:
+    """In the midst of the end of one of Qt's objects it would wait for a lock for ever."""
+    subprocess.run(
+        [sys.executable, "-c", _START],
+        env=os.environ | {"QT_QPA_PLATFORM": "offscreen"}, timeout=120, check=True,
+    )  # fmt: skip
