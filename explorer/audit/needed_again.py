@@ -430,6 +430,10 @@ def _needs(repeat: Repeat, contexts: Sequence[_Context], least: int) -> Iterator
         taken = _taken_by(lines.shown_from, repeat.after, contexts)
         by_taken.setdefault(taken, []).append(lines)
     for taken, shown in by_taken.items():
+        # Of what may have been put back meanwhile nobody knows which compaction took it: it is told
+        # where nothing else of the file is.
+        sure = [one for one in shown if _taken_by(one.entry, repeat.after, contexts) == taken]
+        shown = sure or shown
         narrowed = repeat.narrowed(shown, least, by_taken.get(-1, ()))
         # What was edited after the compaction may be read to see what the edit made of it.
         if taken > repeat.edited and taken >= 0 and narrowed is not None:

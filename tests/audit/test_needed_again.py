@@ -223,6 +223,18 @@ def test_what_may_have_been_put_back_is_told_by_the_entry_that_shows_it() -> Non
     assert need.tail.needed < made.tree.columns.estimate[before], "it may stand behind the first"
 
 
+def test_what_may_have_been_put_back_is_not_told_with_what_one_compaction_took() -> None:
+    made = AgentWork()
+    made.read(first=1, count=100, of=LONG)
+    made.compact(put_back=PutBack(5, 50_000))
+    before = made.read(first=101, count=100, of=LONG)
+    taken = made.compact()
+    made.read(first=1, count=200, of=LONG)
+    need = made.need()
+    assert (need.taken_by, need.repeat.before) == (taken, before)
+    assert (need.repeat.first, need.repeat.last) == (101, 200)
+
+
 def _habit(made: AgentWork, rounds: int) -> None:
     """An agent that reads the same file every four rounds, whatever happens."""
     for at in range(rounds):
