@@ -161,6 +161,34 @@ async def test_head_findings_and_rows_are_of_one_compaction(house: House, tmp_pa
     assert tab.moment.currentData() == NOW.code
 
 
+async def test_the_row_of_the_compaction_in_force_is_chosen_first(
+    house: House, tmp_path: Path
+) -> None:
+    path = write(
+        tmp_path / "two.jsonl",
+        [
+            user("Read it."),  # 0
+            *_read(1),  # 2
+            user("Go on."),  # 3
+            compaction(3, "## Goal\nA queue."),  # 4
+            *_read(2),  # 6
+            user("Go on."),  # 7
+            compaction(7, "## Goal\nA queue."),  # 8
+            reply("Done."),
+        ],
+    )
+    live = await house.start(path)
+    await audited(live)
+    live.keys("Ctrl+4")
+    tab, page = live.window.audit, live.window.audit.needed
+    await live.until(lambda: page.model.rows, "what was needed again")
+    row = page.chosen()
+    assert isinstance(row, NeededAfter) and row.compaction == 8
+    assert "#8" in tab.figure.text() and page.part.where.accessibleName().startswith(
+        "After compaction #8"
+    )
+
+
 async def test_right_after_a_compaction_nothing_is_judged(house: House) -> None:
     live = await house.start(sample_path())
     await draft(live)

@@ -253,7 +253,8 @@ class NeededPage(QWidget):
         chosen = self.chosen()
         rows = list(_rows(found))
         self.model.use_session(tree)
-        first = next((row for row in rows if isinstance(row, NeededAfter) and row.needs), None)
+        # The newest: it is the one in force, of which the head speaks.
+        first = next((row for row in reversed(rows) if isinstance(row, NeededAfter)), None)
         self._is_filling = True
         self.table.show_rows(rows, chosen if chosen in rows else first)
         self._is_filling = False
