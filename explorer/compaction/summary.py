@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from explorer.compaction.file_ops import FileChange, FileChangeKind
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile
+from explorer.facts.summary_notes import NOT_FOLLOWED, without_notes
 from explorer.session.text import says_nothing
 from explorer.tokens.estimate import estimate_text
 
@@ -111,8 +112,10 @@ def finish(
             history = previous_summary
         history = _with_earlier_turns(strip_files(history).strip())
         prefix = without_repeated(strip_files(prefix).strip(), history)
-        if prefix and not previous_summary and not _tells(history):
-            history = ""
+        if prefix and not previous_summary and not _tells(without_notes(history)):
+            # What the offline summarizer says of an instruction is said of both.
+            notes = [line for line in history.splitlines() if NOT_FOLLOWED in line]
+            history, prefix = "", "\n".join([prefix, *notes])
     text, lists = merge_summaries(history, prefix), files_footer(preparation)
     return (without_files(text, lists) if profile.prefix_only == "carry" else text) + lists
 

@@ -22,6 +22,7 @@ from explorer.compaction.summary import (
     strip_files,
     without_repeated,
 )
+from explorer.facts.summary_notes import NOT_FOLLOWED
 from tests.compaction.sessions import EXPLORER, PI, Session
 from tests.compaction.test_requests import prefix_only, split_turn
 
@@ -98,6 +99,9 @@ def test_a_history_of_which_nothing_is_told_is_left_out_above_a_split_turn() -> 
     assert nothing in finish(session.prepared(10), nothing, prefix, "## Goal\nold")
     assert nothing in finish(session.prepared(10, PI), nothing, prefix)
     assert finish(session.prepared(10), nothing) == nothing
+    note = f"- {NOT_FOLLOWED}: “Keep the ports.”"
+    with_note = finish(session.prepared(10), f"{nothing}\n{note}", prefix)
+    assert with_note == f"{SPLIT_HEADING}\n\n{prefix}\n{note}"
     told = nothing.replace("(none)", "A shop", 1)
     assert told in finish(session.prepared(10), told, prefix)
 

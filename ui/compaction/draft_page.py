@@ -510,7 +510,7 @@ class DraftPage(QWidget):
         self.made.show_draft(draft)
         self._show_place(editable)
         quotes = ", ".join(f"“{quote.rstrip('. ')}”" for quote in instructions_not_met(draft))
-        self.not_met.setText(f"Rules without a language model cannot follow {quotes}.")
+        self.not_met.setText(f"No line was picked for {quotes}; rules without a model do no more.")
         self.not_met.setVisible(bool(quotes))
         problem = editable.problem()
         self.problem.setText(problem)
