@@ -9,7 +9,9 @@ import pytest
 
 from explorer.facts.entry_texts import Speaker
 from explorer.models.offline.extractive import summarize
+from explorer.models.offline.extractive.items import ItemKind
 from explorer.models.offline.extractive.request import DEPTH, RequestBlock, ends_of, thin
+from explorer.models.offline.extractive.sections import item_line
 from explorer.tokens.estimate import estimate_text
 from tests.models.survival import TEMPLATE, summary_request
 
@@ -448,3 +450,11 @@ def test_a_failure_that_is_only_announced_stands_not_in_the_way() -> None:
     talk = "[User]: Write the tests first.\n\n[Assistant]: The tests are written. "
     assert section(run(f"{talk}Let me verify that they fail."), "Blocked") == "- (none)"
     assert "They fail" in section(run(f"{talk}They fail on Windows."), "Blocked")
+
+
+def test_an_item_has_one_mark_and_no_colours_of_a_terminal() -> None:
+    line = item_line(
+        ItemKind.FACT, "- \x1b[32mINFO\x1b[39m [1;31mfailed[0m: port 8443 is taken [12]"
+    )
+    assert line == "- INFO failed: port 8443 is taken [12]"
+    assert item_line(ItemKind.FACT, "rate(errors[5m]) is 0") == "- rate(errors[5m]) is 0"

@@ -207,10 +207,15 @@ def list_parts(line: str) -> list[str]:
     return parts
 
 
+_TERMINAL = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3})*m(?!\])|^- ")
+"""A terminal's colours, and the mark of an item that is one already."""
+
+
 def item_line(kind: ItemKind, text: str, label: str | None = None) -> str:
     """An item as a single line; `label` is None for the usual one of its kind."""
     if label is None:
         label = "" if kind is ItemKind.ERROR and is_failure(text) else LABELS.get(kind, "")
+    text = _TERMINAL.sub("", text)
     return f"- {label}: {text}" if label else f"- {text}"
 
 
