@@ -456,5 +456,5 @@ def test_an_item_has_one_mark_and_no_colours_of_a_terminal() -> None:
     line = item_line(
         ItemKind.FACT, "- \x1b[32mINFO\x1b[39m [1;31mfailed[0m: port 8443 is taken [12]"
     )
-    assert line == "- INFO failed: port 8443 is taken [12]"
-    assert item_line(ItemKind.FACT, "rate(errors[5m]) is 0") == "- rate(errors[5m]) is 0"
+    assert line == "- Fact: INFO failed: port 8443 is taken [12]"
+    assert item_line(ItemKind.FACT, "rate(errors[5m]) is 0") == "- Fact: rate(errors[5m]) is 0"
