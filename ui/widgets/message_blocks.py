@@ -112,7 +112,7 @@ class ResultBlock(Struct, frozen=True):
     """Of what the tool returned, as the result's row on the map counts them."""
 
 
-NO_RESULT = "no result"
+NO_RESULT = "no result on this path"
 
 
 class CallBlock(Struct, frozen=True):

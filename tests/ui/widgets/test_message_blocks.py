@@ -175,7 +175,7 @@ def test_of_a_call_without_a_result_it_is_not_said_that_it_did_not_run() -> None
         assert isinstance(block, CallBlock)
         return block.missing
 
-    assert (missing(), missing(hosted=True)) == ("no result", "run by the provider")
+    assert (missing(), missing(hosted=True)) == ("no result on this path", "run by the provider")
 
 
 def test_the_words_of_an_entry_are_all_that_can_be_read_of_it() -> None:

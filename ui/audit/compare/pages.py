@@ -348,7 +348,7 @@ def figures_of(found: Difference) -> list[ComparisonRow]:
     for group in Group:
         add(GROUP_TITLES[group], [_count(one, group) for one in every])
     add("Tokens of the summary", [_tokens(one.tokens) for one in every])
-    add("Context with it", [_tokens(one.tokens_after) for one in every])
+    add("Entries in the context with it", [_tokens(one.tokens_after) for one in every])
     add("Cost", [cost_words(one.cost) for one in every])
     times = [f"{one.elapsed_ms / 1000:.1f} s" if one.elapsed_ms else NOT_RECORDED for one in every]
     add("Time", times)

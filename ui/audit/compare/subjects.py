@@ -94,7 +94,7 @@ def stored_subject(document: Document, entry: int) -> Subject:
     facts = moment(columns.time[entry])
     if not is_branch:
         before, after = document.tokens.sizes_around(entry)
-        facts += f" · {around_words(before, after)}"
+        facts += f" · entries {around_words(before, after)}"
     if not document.tree.is_ancestor(entry, document.leaf):
         facts += " · on another branch"
     return Subject(SummaryKey("entry", entry), name, facts.removeprefix(" · "))

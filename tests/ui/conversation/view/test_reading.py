@@ -167,7 +167,7 @@ def test_calls_without_a_result_are_told_apart_by_whether_a_turn_runs() -> None:
     talk = Talk()
     talk.reply(call("a", "bash", command="sleep 9"))
     states = CallStates()
-    assert rows(shown(talk, states=states))[0][2] == "no result", "it may have run"
+    assert rows(shown(talk, states=states))[0][2] == "no result on this path", "it may have run"
     states.running = True
     assert rows(shown(talk, states=states))[0][2] == "arriving"
     states.started("a")
