@@ -221,7 +221,9 @@ class AppState(QObject):
     def _take_windows(self, document: Document | None) -> None:
         usage = document.usage if document is not None else None
         self._recorded_window = usage.recorded_window if usage is not None else None
-        self._inferred_window = usage.inferred_window if usage is not None else 0
+        self._inferred_window = 0
+        if usage is not None and self._recorded_window == 0:
+            self._inferred_window = usage.inferred_window
 
     def read_profiles(self) -> None:
         """Take up the user's profiles, as their files are now."""

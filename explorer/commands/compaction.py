@@ -129,7 +129,9 @@ def chosen_settings(arguments: argparse.Namespace, chosen: Target) -> tuple[Prof
     """The profile and its numbers: the settings' and, before these, those of the command line.
     Models and endpoint of the settings go to the arguments where these name none."""
     session = chosen.document
-    window = session.usage.recorded_window or session.usage.inferred_window
+    window = session.usage.recorded_window
+    if window == 0:
+        window = session.usage.inferred_window
     profile, values = session_rules(arguments.profile, session.header.cwd, window)
     arguments.model = arguments.model or ",".join(values.get("compaction.model", ()))
     arguments.endpoint = arguments.endpoint or profile.remote_endpoint

@@ -163,11 +163,9 @@ class SessionUsage:
 
     @property
     def inferred_window(self) -> int:
-        """Tokens of the window that another agent must have had, which recorded none; 0 where
+        """Tokens of the window that another agent must have had where it recorded none; 0 where
         nothing tells. Claude's models have windows of two sizes: the session outgrew the smaller.
-        Raises StoreError."""
-        if self.recorded_window != 0:
-            return 0
+        """
         columns = self._log.tree.columns
         new = columns.usage[self._measured :]
         if new:

@@ -488,8 +488,10 @@ class OutcomePart(QWidget):
         missing = missing if possible else "There is nothing to compact."
         enable_unless(self.summarize, self.refused or missing)
         before, after = shown.whole_before, shown.whole_after
-        # What lies beyond the entries is expected where no provider counted this context yet.
-        taken = f"{MARK if shown.preparation.size.beyond else ''}{short(before)}"
+        # As in the header: only what a provider counted, and all of it, is exact.
+        size = shown.preparation.size
+        is_about = size.beyond or (size.usage_tokens and size.trailing_tokens)
+        taken = f"{MARK if is_about else ''}{short(before)}"
         tip = f"The summary's size is a guess. {beyond_words(shown)}"
         for label in (self.caption, self.figures):
             label.setToolTip(tip)

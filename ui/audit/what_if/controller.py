@@ -172,8 +172,8 @@ class WhatIfController(QObject):
     def _price(self, model: str) -> None:
         bench, view = self._state.bench, self._view
         if bench is not None and view is not None:
-            info = bench.client.info(model)
-            view.show_prices(prices_of(info, self._for_hour) if model else None)
+            found = prices_of(bench.client.info(model), self._for_hour) if model else None
+            view.show_prices(found)
 
     # rules of the session ----------------------------------------------------------------------
 

@@ -181,10 +181,6 @@ def _keeps_of_window(line: WalkLine) -> str:
     )
 
 
-def _threshold_of(line: WalkLine) -> str:
-    return f"of a window of {full(line.found.window)} tokens"
-
-
 def _split_share(line: WalkLine) -> str:
     return f"{share_text(line.found.split_turns)} of {line.found.turns:,} turns"
 
@@ -222,7 +218,7 @@ COLUMNS: list[Column[WalkLine]] = [
         "Threshold",
         lambda line: "—" if line.found.is_recorded else short(line.found.threshold),
         RIGHT, tip="Above so many tokens the context is compacted",
-        detail=_threshold_of,
+        detail=lambda line: f"of a window of {full(line.found.window)} tokens",
     ),
     _figure(
         "Compacted", "How many compactions there would have been",
